@@ -67,9 +67,9 @@ const WHOLE: GitAct = GitAct::Upheaves { unless_file: None, undoes_it: false };
 /// The paths that are the caller's own, as a refusal names them where they are too many.
 pub const OWN_PATHS: &str = "$(clearway mine --dirty)";
 
-/// What a line asks of git.
-pub fn git_uses(line: &str) -> Vec<GitUse> {
-    shell::placed(line).iter().filter_map(git_use).collect()
+/// What a line asks of git. `home` is that of whoever runs it, if it is known.
+pub fn git_uses(line: &str, home: Option<&str>) -> Vec<GitUse> {
+    shell::placed(line, home).iter().filter_map(git_use).collect()
 }
 
 /// The directory that a command of git works in, and its words behind the flags that every command has; `None` if they lead
@@ -148,6 +148,12 @@ fn act(verb: &str, arguments: &Arguments<'_>) -> Option<(String, GitAct)> {
         "stash" => return stash(arguments),
         "checkout" => checkout(arguments),
         "reset" => reset(arguments),
+        "switch"
+            if (arguments.has(&["--create"]) || arguments.has_short('c', ""))
+                && arguments.makes_branch_here() =>
+        {
+            Some(GitAct::WritesIndex)
+        }
         "switch" | "pull" => Some(WHOLE),
         "merge" | "rebase"
             if arguments.has(&["--abort", "--quit", "--continue", "--skip", "--edit-todo"]) =>
@@ -187,13 +193,20 @@ fn stash(arguments: &Arguments<'_>) -> Option<(String, GitAct)> {
         "clear" => GitAct::DropsAside,
         _ => return None,
     };
-    Some((format!("stash {verb}"), act))
+    let named = match (verb, behind.words.first()) {
+        ("branch", Some(name)) => format!(" {}", shell::as_it_is(&name.text)),
+        _ => String::new(),
+    };
+    Some((format!("stash {verb}{named}"), act))
 }
 
 /// Whether `checkout` means files is told by what lies there, where one word alone is named.
 fn checkout(arguments: &Arguments<'_>) -> Option<GitAct> {
     let (names, paths) = arguments.named();
     let all = Some(WHOLE);
+    if arguments.has_short('b', "") && arguments.makes_branch_here() {
+        return Some(GitAct::WritesIndex);
+    }
     if arguments.has(&["--orphan", "--detach"])
         || ['b', 'B', 'd'].iter().any(|flag| arguments.has_short(*flag, ""))
     {
@@ -231,6 +244,8 @@ fn clean(arguments: &Arguments<'_>) -> Option<GitAct> {
         || ['n', 'i'].iter().any(|flag| arguments.has_short(*flag, "e"));
     let (names, paths) = arguments.named();
     let words: Vec<&Word> = names.into_iter().chain(paths).collect();
+    // What git ignores is nobody's.
+    let is_meant = is_meant && !arguments.has_short('X', "e");
     if !is_meant || is_asked || words.iter().any(|word| word.is_opaque) {
         return None;
     }
@@ -310,6 +325,15 @@ impl<'w> Arguments<'w> {
         self.flags().any(is_in)
     }
 
+    /// Whether a new branch begins at what is checked out, so that no file and no index changes.
+    fn makes_branch_here(&self) -> bool {
+        const ELSEWHERE: [&str; 5] =
+            ["--orphan", "--detach", "--force", "--discard-changes", "--force-create"];
+        let (names, paths) = self.named();
+        let moves = self.has(&ELSEWHERE) || ['B', 'C', 'f', 'd'].iter().any(|flag| self.has_short(*flag, ""));
+        names.len() == 1 && paths.is_empty() && !moves
+    }
+
     /// Whether `git commit` is told so by a flag of one letter.
     fn skips_hooks(&self) -> bool {
         self.flags().any(|word| short_flags(&word.text).contains('n'))
@@ -368,7 +392,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn acts(line: &str) -> Vec<GitAct> {
-        git_uses(line).into_iter().map(|used| used.act).collect()
+        git_uses(line, None).into_iter().map(|used| used.act).collect()
     }
 
     fn aside(only: Option<&[&str]>) -> GitAct {
@@ -424,9 +448,11 @@ mod tests {
             ("git reset --har", WHOLE),
             ("cd \"$(git rev-parse --show-toplevel)\" && git reset --hard", WHOLE),
             ("out=$(git reset --hard)", WHOLE),
-            ("git switch -c new", WHOLE),
+            ("git switch -c new main", WHOLE),
+            ("git switch -C new", WHOLE),
             ("git checkout main", unless("main", true)),
-            ("git checkout -b new", WHOLE),
+            ("git checkout -b new main", WHOLE),
+            ("git checkout -fb new", WHOLE),
             ("git checkout main --", unless("main", true)),
             ("git checkout -f", WHOLE),
             ("git reset", WHOLE),
@@ -460,6 +486,9 @@ mod tests {
             "git rebase --continue",
             "git cherry-pick x",
             "git checkout \"$branch\"",
+            "git checkout -qb new",
+            "git switch -c new",
+            "git switch --create \"$branch\"",
         ] {
             assert_eq!(acts(line), [GitAct::WritesIndex], "{line}");
         }
@@ -518,6 +547,7 @@ mod tests {
             "git push",
             "git clean -nfd",
             "git clean -fd $directory",
+            "git clean -fdX",
         ] {
             assert_eq!(acts(line), [], "{line}");
         }
@@ -525,7 +555,7 @@ mod tests {
 
     #[test]
     fn several_are_told_in_their_order_with_where() {
-        let uses = git_uses("cd sub && git stash && make; git -C .. stash pop");
+        let uses = git_uses("cd sub && git stash && make; git -C .. stash pop", None);
         let told: Vec<(&str, &str)> =
             uses.iter().map(|used| (used.directory.as_str(), used.what.as_str())).collect();
         assert_eq!(told, [("sub", "git stash push"), ("sub/..", "git stash pop")]);
@@ -534,7 +564,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_line_is_answered(line in "(git |stash |checkout |reset |-- |pop |-[a-z] |[-a-z/.*;&' \"\n@{}0-9]{0,6}){0,8}") {
-            for used in git_uses(&line) {
+            for used in git_uses(&line, Some("/home/bob")) {
                 prop_assert!(used.what.starts_with("git "));
             }
         }

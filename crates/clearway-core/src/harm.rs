@@ -4,7 +4,7 @@
 use crate::git_line::{after_globals, has_flag, is_flag, without_excluded};
 use crate::grasp::{self, Grasp};
 pub use crate::shell::TOP as ROOT;
-use crate::shell::{self, Placed, Word, joined};
+use crate::shell::{self, Placed, Word, joined, without_unread};
 
 /// What a command may destroy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,10 +13,29 @@ pub struct Harm {
     pub paths: Vec<String>,
     /// Those of them that go with everything in them, whatever git knows of it.
     pub removed: Vec<String>,
+    /// What of them goes, or is written over, for sure, what git ignores included.
+    pub gone: Vec<Gone>,
+    /// What of them lies elsewhere afterwards, and is not lost by that.
+    pub moved: Vec<String>,
+    /// What only a shell can read may name these, and would remove them with everything in them.
+    pub guessed: Vec<String>,
+    /// Whether it may remove more than can be read, whatever that is.
+    pub may_remove: bool,
+    /// Whether it may take files that git ignores, which only a shell can tell.
+    pub may_take_ignored: bool,
     /// Where `git clean` takes repositories along that the one around them does not track.
     pub cleaned: Vec<Cleaned>,
     /// Which files there.
     pub grasp: Grasp,
+}
+
+/// A name of what goes, wildcards and all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gone {
+    /// The name, from where the command is run.
+    pub name: String,
+    /// Whether what lies below it goes with it.
+    pub is_deep: bool,
 }
 
 /// Where `git clean` is told twice to use force.
@@ -34,14 +53,17 @@ pub struct Cleaned {
 const WILD: [char; 4] = ['*', '?', '[', ']'];
 /// Programs that destroy.
 const PROGRAMS: [&str; 3] = ["git", "rm", "mv"];
+/// By which `find` removes whatever lies where it starts.
+const TESTS_NOTHING: [&str; 3] = ["-delete", "-depth", "-xdev"];
 /// By which `find` runs a command for what it found.
 const FINDS_AND_RUNS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 
-/// What a command line may destroy of what is not committed; `None` if nothing, as far as can be told.
-pub fn harm_of(line: &str) -> Option<Harm> {
+/// What a command line may destroy of what is not committed; `None` if nothing, as far as can be told. `home` is that of
+/// whoever runs it, if it is known.
+pub fn harm_of(line: &str, home: Option<&str>) -> Option<Harm> {
     let mut harm = Harm::default();
     let mut is_moved = false;
-    for placed in shell::placed(line) {
+    for placed in shell::placed(line, home) {
         harm.join(of_command(&placed, is_moved));
         is_moved |= may_move(&placed);
     }
@@ -50,7 +72,7 @@ pub fn harm_of(line: &str) -> Option<Harm> {
 
 /// Whether a command may have a name of git's lead to something else than before.
 fn may_move(placed: &Placed) -> bool {
-    let Some(("git", rest, is_fed)) = program(&placed.words) else { return false };
+    let Some(Run { program: "git", rest, is_fed, .. }) = program(&placed.words) else { return false };
     let texts: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
     let looks = after_globals("", &texts).is_some_and(|(_, words)| grasp::only_looks(words));
     is_fed || rest.iter().any(|word| word.is_opaque) || !looks
@@ -60,7 +82,8 @@ fn may_move(placed: &Placed) -> bool {
 /// moved what it names.
 fn of_command(Placed { directory, is_lost, words }: &Placed, is_moved: bool) -> Harm {
     let mut harm = Harm::default();
-    let Some((program, rest, is_fed)) = program(words) else { return harm };
+    let Some(run) = program(words) else { return harm };
+    let Run { program, rest, is_fed, .. } = run;
     let is_opaque = is_fed || rest.iter().any(|word| word.is_opaque);
     let reading = Reading { is_fed, is_opaque, is_moved };
     let texts: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
@@ -68,33 +91,33 @@ fn of_command(Placed { directory, is_lost, words }: &Placed, is_moved: bool) -> 
     let plain: Vec<&str> = plain.collect();
     match program {
         "git" => harm.add_git(directory, &texts, reading),
-        "rm" if is_fed || (is_opaque && is_recursive(&texts)) => harm.add_all(directory, root()),
-        "rm" => {
-            let names = named(&plain);
-            if is_recursive(&texts) {
-                let whole = names.iter().filter(|name| !name.contains(WILD));
-                harm.removed.extend(whole.map(|name| joined(directory, name)));
-            }
-            harm.add_all(directory, names);
-        }
+        "rm" => harm.add_rm(directory, &run),
         "mv" if is_opaque => harm.add_all(directory, named(&plain)),
-        "mv" => harm.add_all(directory, moved(&named(&texts))),
+        "mv" => harm.add_mv(directory, &named(&texts)),
         _ => {}
     }
     if *is_lost && !harm.paths.is_empty() {
-        harm.paths = root();
-        harm.removed.retain(|path| path.starts_with('/'));
-        harm.grasp = Grasp::everything();
-        for cleaned in &mut harm.cleaned {
-            (cleaned.directory, cleaned.path) = (String::new(), ROOT.to_owned());
-        }
+        harm.lose_place();
     }
     harm
 }
 
-/// The program that a command runs, however it is spelled, the words behind it, and whether it gets more of them from
-/// elsewhere.
-fn program(words: &[Word]) -> Option<(&str, &[Word], bool)> {
+/// A program that a command runs, however it is spelled.
+#[derive(Clone, Copy)]
+struct Run<'w> {
+    program: &'static str,
+    /// The words behind it.
+    rest: &'w [Word],
+    /// Whether it gets more of them from elsewhere.
+    is_fed: bool,
+    /// Where what feeds it looks for them.
+    starts: &'w [Word],
+    /// Whether it gets all that is there.
+    takes_all: bool,
+}
+
+/// What a command runs that may destroy.
+fn program(words: &[Word]) -> Option<Run<'_>> {
     let known = |word: &Word| {
         PROGRAMS.into_iter().find(|known| !word.is_opaque && *known == shell::name_of(&word.text))
     };
@@ -102,16 +125,25 @@ fn program(words: &[Word]) -> Option<(&str, &[Word], bool)> {
     match shell::name_of(&first.text) {
         "xargs" => {
             let at = rest.iter().position(|word| known(word).is_some())?;
-            Some((known(&rest[at])?, &rest[at + 1..], true))
+            Some(fed(known(&rest[at])?, &rest[at + 1..]))
         }
-        "find" if rest.iter().any(|word| word.text == "-delete") => Some(("rm", rest, true)),
         "find" => {
+            let ends_starts = |word: &Word| word.text.starts_with(['-', '(', '!']);
+            let (starts, tests) = rest.split_at(rest.iter().position(ends_starts)?);
+            if tests.iter().any(|word| word.text == "-delete") {
+                let takes_all = tests.iter().all(|word| TESTS_NOTHING.contains(&word.text.as_str()));
+                return Some(Run { starts, takes_all, ..fed("rm", &[]) });
+            }
             let runs = |word: &Word| FINDS_AND_RUNS.contains(&word.text.as_str());
             let at = rest.iter().position(runs)?;
-            Some((known(rest.get(at + 1)?)?, &rest[at + 2..], true))
+            Some(Run { starts, ..fed(known(rest.get(at + 1)?)?, &rest[at + 2..]) })
         }
-        _ => Some((known(first)?, rest, false)),
+        _ => Some(Run { is_fed: false, ..fed(known(first)?, rest) }),
     }
+}
+
+fn fed<'w>(program: &'static str, rest: &'w [Word]) -> Run<'w> {
+    Run { program, rest, is_fed: true, starts: &[], takes_all: false }
 }
 
 /// How much of a command can be read.
@@ -130,14 +162,77 @@ fn is_recursive(words: &[&str]) -> bool {
 }
 
 impl Harm {
+    /// What lies elsewhere afterwards, and nothing in the line removes.
+    pub fn only_moved(&self) -> impl Iterator<Item = &String> {
+        self.moved.iter().filter(|path| !self.gone.iter().any(|gone| gone.name == **path))
+    }
+
+    /// What is removed by name. Where some of it cannot be read, anything that is there may go as well.
+    fn add_rm(&mut self, directory: &str, run: &Run<'_>) {
+        let Run { rest, is_fed, starts, takes_all, .. } = *run;
+        let texts: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
+        let is_deep = is_recursive(&texts);
+        let is_unread = |words: &[Word]| words.iter().any(|word| word.is_opaque);
+        if is_fed || (is_deep && is_unread(rest)) {
+            self.add_all(directory, root());
+            self.may_take_ignored = true;
+            self.may_remove =
+                (is_deep || takes_all) && (starts.is_empty() || starts.iter().any(may_hold_all));
+        }
+        let (names, is_whole) = match is_fed {
+            true if starts.is_empty() && takes_all => (vec![".".to_owned()], true),
+            true => (plain_of(starts), takes_all),
+            false => (plain_of(rest), is_deep),
+        };
+        if is_whole {
+            let whole = names.iter().filter(|name| !name.contains(WILD));
+            self.removed.extend(whole.map(|name| joined(directory, name)));
+            let unread = rest.iter().chain(starts).filter(|word| word.is_opaque);
+            self.guessed.extend(unread.filter_map(|word| guess(&word.text)));
+        }
+        if !is_fed {
+            self.add_gone(directory, &names, is_deep);
+        }
+        self.add_all(directory, names);
+    }
+
+    /// What is moved is somewhere afterwards; what lay in its place is not.
+    fn add_mv(&mut self, directory: &str, names: &[String]) {
+        self.add_moved(directory, names);
+        self.add_all(directory, moved(names));
+    }
+
+    fn add_moved(&mut self, directory: &str, names: &[String]) {
+        let Some((_, sources)) = names.split_last() else { return };
+        self.moved.extend(sources.iter().map(|name| joined(directory, without_wildcards(name))));
+        let written = moved(names).split_off(sources.len());
+        self.add_gone(directory, &written, false);
+    }
+
+    fn add_gone(&mut self, directory: &str, names: &[String], is_deep: bool) {
+        let gone = |name: &String| Gone { name: joined(directory, name), is_deep };
+        self.gone.extend(names.iter().map(gone));
+    }
+
+    /// Nobody can tell where it runs, which may be here: what does not say where it lies may be anything.
+    fn lose_place(&mut self) {
+        let is_placed = |path: &String| path.starts_with('/');
+        self.paths.retain(is_placed);
+        self.paths.insert(0, ROOT.to_owned());
+        self.removed.retain(is_placed);
+        self.moved.retain(is_placed);
+        self.gone.retain(|gone| is_placed(&gone.name));
+        self.grasp = Grasp::everything();
+        for cleaned in &mut self.cleaned {
+            (cleaned.directory, cleaned.path) = (String::new(), ROOT.to_owned());
+        }
+    }
+
     fn add_git(&mut self, directory: &str, words: &[&str], reading: Reading) {
         let Reading { is_fed, is_opaque, is_moved } = reading;
         // Where git is told to find the repository it is asked for is most often the one at hand.
-        let leads = |word: &&&str| !word.starts_with("--git-dir=") && !word.starts_with("--work-tree=");
-        let words: Vec<&str> = words.iter().filter(leads).copied().collect();
+        let (words, worktree) = without_leads(words);
         let Some((within, rest)) = after_globals(directory, &words) else { return };
-        // One word alone that nobody can read is most often a branch, but what is fed is most often a list of files.
-        let is_branch = !is_fed && rest.first() == Some(&"checkout") && !rest.contains(&"--");
         let found = match of_git(rest) {
             found if found.is_empty() && is_fed => of_git(&[rest, &["."]].concat()),
             found => found,
@@ -152,16 +247,39 @@ impl Harm {
             };
             self.cleaned.extend(places.into_iter().map(one));
         }
-        if rest.first() == Some(&"worktree") && !is_opaque {
-            self.removed.extend(found.iter().map(|path| joined(&within, path)));
+        if !is_opaque {
+            self.add_gone_of_git(&within, rest, &found);
+        }
+        if let Some(worktree) = worktree.filter(|worktree| *worktree != "." && !found.is_empty()) {
+            self.add_all(&joined(directory, worktree), root());
         }
         let is_magic = found.iter().any(|path| path.starts_with(':'));
         let grasp = if is_moved { Grasp::everything() } else { Grasp::of_git(rest) };
-        match found.is_empty() || (is_opaque && is_branch && found != root()) {
+        match found.is_empty() {
             true => {}
             false if is_opaque => self.add_all(&within, root()),
             false if is_magic => self.add(&within, root(), grasp),
             false => self.add(&within, found, grasp),
+        }
+    }
+
+    /// What a command of git takes away of what git ignores, and what it removes as a whole.
+    fn add_gone_of_git(&mut self, within: &str, words: &[&str], found: &[String]) {
+        match words {
+            ["worktree", ..] => {
+                self.removed.extend(found.iter().map(|path| joined(within, path)));
+                self.add_gone(within, found, true);
+            }
+            ["mv", rest @ ..] => self.add_moved(within, &named(rest)),
+            // What is excluded from it stays, and so does what magic words leave out.
+            ["clean", rest @ ..] if has_flag(rest, &[], &['x', 'X']) => {
+                let is_magic = found.iter().any(|path| path.starts_with(':'));
+                self.may_take_ignored = is_magic || has_flag(rest, &["--exclude"], &['e']);
+                if !self.may_take_ignored {
+                    self.add_gone(within, found, true);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -186,8 +304,52 @@ impl Harm {
         self.grasp = std::mem::take(&mut self.grasp).and(other.grasp);
         other.paths.into_iter().for_each(|path| self.add_path(path));
         self.removed.extend(other.removed);
+        self.gone.extend(other.gone);
+        self.moved.extend(other.moved);
+        self.guessed.extend(other.guessed);
+        self.may_remove |= other.may_remove;
+        self.may_take_ignored |= other.may_take_ignored;
         self.cleaned.extend(other.cleaned);
     }
+}
+
+/// The words of a command of git without those that tell it where the repository is, and the checkout that they name.
+fn without_leads<'l>(words: &[&'l str]) -> (Vec<&'l str>, Option<&'l str>) {
+    const LEADS: [&str; 2] = ["--git-dir", "--work-tree"];
+    let (mut kept, mut worktree) = (Vec::new(), None);
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let (flag, value) = word.split_once('=').map_or((*word, None), |(flag, value)| (flag, Some(value)));
+        if !LEADS.contains(&flag) {
+            kept.push(*word);
+            continue;
+        }
+        let value = value.or_else(|| rest.next().copied());
+        worktree = value.filter(|_| flag == LEADS[1]).or(worktree);
+    }
+    (kept, worktree)
+}
+
+/// Whether the repository may lie where `find` starts.
+fn may_hold_all(start: &Word) -> bool {
+    start.is_opaque
+        || start.text.starts_with('/')
+        || start.text.split('/').any(|part| [".", ".."].contains(&part))
+}
+
+/// The names among words that can be read.
+fn plain_of(words: &[Word]) -> Vec<String> {
+    let plain = words.iter().filter(|word| !word.is_opaque).map(|word| word.text.as_str());
+    named(&plain.collect::<Vec<_>>())
+}
+
+/// What a word that only a shell can read names if what it cannot read is nothing, or the checkout at hand.
+fn guess(word: &str) -> Option<String> {
+    let rest = without_unread(word)?;
+    let is_place = rest.starts_with('/') && rest.trim_matches('/').contains('/');
+    let inside = rest.trim_start_matches('/');
+    let is_of_repository = inside.split('/').next() == Some(".git");
+    is_of_repository.then(|| format!("{ROOT}{inside}")).or_else(|| is_place.then_some(rest))
 }
 
 /// Of what is told from the root of a checkout, that is everything there: where the root lies is for git to say.
@@ -307,7 +469,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn paths(line: &str) -> Vec<String> {
-        harm_of(line).map(|harm| harm.paths).unwrap_or_default()
+        harm_of(line, None).map(|harm| harm.paths).unwrap_or_default()
     }
 
     #[test]
@@ -354,7 +516,7 @@ mod tests {
             ("git worktree remove --force ../wt", vec!["../wt"]),
             ("rm -rf \"$PWD/src\"", vec!["./src"]),
             ("rm -rf \"$DIRECTORY/src\"", vec![":/"]),
-            ("rm -rf {src,d2}", vec![":/"]),
+            ("rm -rf {src,d2}", vec!["src", "d2"]),
             ("rm -f \"$file\" x", vec!["x"]),
             ("nice -n 5 rm -rf src", vec!["src"]),
             ("(rm -rf src)", vec!["src"]),
@@ -381,8 +543,15 @@ mod tests {
             ("GIT=git; $GIT reset --hard", vec![":/"]),
             ("git checkout --forc; git reset --har", vec![":/"]),
             ("find . -name x -exec git checkout -- {} \\;", vec![":/"]),
-            ("find src -delete", vec![":/"]),
-            ("find src -exec rm -rf {} +", vec![":/"]),
+            ("find src -delete", vec![":/", "src"]),
+            ("find src -exec rm -rf {} +", vec![":/", "src"]),
+            ("git checkout \"$branch\"", vec![":/"]),
+            ("git checkout $(git ls-files -m)", vec![":/"]),
+            ("git checkout -q `cat list`", vec![":/"]),
+            ("git ls-files -m | while read f; do git checkout $f; done", vec![":/"]),
+            ("git --git-dir /w/.git --work-tree /w checkout .", vec!["/w/:/", "."]),
+            ("rm -rf $X /w/app/src", vec![":/", "/w/app/src"]),
+            ("cd $X; rm -rf src /w/app/src", vec![":/", "/w/app/src"]),
             ("git read-tree -u --reset HEAD", vec![":/"]),
             ("git checkout-index -fa", vec![":/"]),
             ("git diff | git apply -R", vec![":/"]),
@@ -408,7 +577,6 @@ mod tests {
             "cargo build && cargo test",
             "rm $(cat list)",
             "rm \"$file\"",
-            "git checkout \"$branch\"",
             "git worktree remove ../wt",
             "xargs cat",
             "git branch | xargs git branch -D",
@@ -417,7 +585,7 @@ mod tests {
             "echo rm x",
             "rm 'x",
         ] {
-            assert_eq!(harm_of(line), None, "{line}");
+            assert_eq!(harm_of(line, None), None, "{line}");
         }
     }
 
@@ -429,10 +597,77 @@ mod tests {
             ("D=/w/app; rm -rf $D/.git", vec!["/w/app/.git"]),
             ("cd $HOME && rm -rf /w/app src", vec!["/w/app"]),
             ("rm -rf $D", vec![]),
+            ("rm -rf $D .git", vec![".git"]),
+            ("find . -delete", vec!["."]),
+            ("find /w/app /w/x -depth -delete", vec!["/w/app", "/w/x"]),
+            ("find . -name x -delete", vec![]),
             ("rm src", vec![]),
         ] {
-            assert_eq!(harm_of(line).unwrap_or_default().removed, expect, "{line}");
+            assert_eq!(harm_of(line, None).unwrap_or_default().removed, expect, "{line}");
         }
+    }
+
+    #[test]
+    fn what_a_home_stands_for_is_reached_wherever_the_command_stands() {
+        for (line, expect) in [
+            ("cd /tmp; rm -rf ~/app/src", vec!["/home/bob/app/src"]),
+            ("rm -rf $HOME/../app", vec!["/home/bob/../app"]),
+            ("git -C ~/app checkout .", vec!["/home/bob/app"]),
+            ("cd ~/app && git reset --hard", vec!["/home/bob/app/:/"]),
+            ("cd && rm -f app/x", vec!["/home/bob/app/x"]),
+        ] {
+            let harm = harm_of(line, Some("/home/bob")).unwrap_or_default();
+            assert_eq!(harm.paths, expect, "{line}");
+            assert!(!harm.may_remove, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_only_a_shell_can_read_may_be_the_repository() {
+        for (line, expect, may_remove) in [
+            ("rm -rf $UNSET/w/app/.git", vec!["/w/app/.git"], true),
+            ("rm -rf \"${X:-}/w/app\"", vec!["/w/app"], true),
+            ("rm -rf $ROOT/.git", vec![":/.git"], true),
+            ("rm -rf $D/ $E", vec![], true),
+            ("echo . | xargs rm -rf", vec![], true),
+            ("find $D -delete", vec![], true),
+            ("find src -name x -delete", vec![], false),
+            ("find . -name x -delete", vec![], false),
+            ("find . -exec rm -rf {} +", vec![], true),
+            ("find src -exec rm -rf {} +", vec![], false),
+            ("rm -f $D/.git", vec![], false),
+            ("rm -rf src", vec![], false),
+        ] {
+            let harm = harm_of(line, None).unwrap_or_default();
+            assert_eq!((harm.guessed, harm.may_remove), (to_owned(&expect), may_remove), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_goes_for_sure_and_what_only_lies_elsewhere_is_told_apart() {
+        for (line, gone, moved) in [
+            ("rm -rf logs a*.log", vec![("logs", true), ("a*.log", true)], vec![]),
+            ("rm -f a.log", vec![("a.log", false)], vec![]),
+            ("mv a b c", vec![("c", false), ("c/a", false), ("c/b", false)], vec!["a", "b"]),
+            ("git mv a b", vec![("b", false), ("b/a", false)], vec!["a"]),
+            ("git clean -fdx", vec![(".", true)], vec![]),
+            ("git clean -fdX logs", vec![("logs", true)], vec![]),
+            ("git clean -fdx -e a", vec![], vec![]),
+            ("git clean -fd", vec![], vec![]),
+            ("git reset --hard", vec![], vec![]),
+            ("git stash -a", vec![], vec![]),
+            ("git worktree remove -f ../w", vec![("../w", true)], vec![]),
+            ("cd $X; rm -rf a /w/b", vec![("/w/b", true)], vec![]),
+            ("ls | xargs rm -rf", vec![], vec![]),
+        ] {
+            let harm = harm_of(line, None).unwrap_or_default();
+            let found: Vec<_> = harm.gone.iter().map(|gone| (gone.name.as_str(), gone.is_deep)).collect();
+            assert_eq!((found, harm.moved), (gone, to_owned(&moved)), "{line}");
+        }
+    }
+
+    fn to_owned(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
     }
 
     #[test]
@@ -449,7 +684,7 @@ mod tests {
             ("git clean -fd -e ff", vec![]),
             ("git clean -fd -- -ff", vec![]),
         ] {
-            let cleaned = harm_of(line).map(|harm| harm.cleaned).unwrap_or_default();
+            let cleaned = harm_of(line, None).map(|harm| harm.cleaned).unwrap_or_default();
             let found: Vec<_> =
                 cleaned.iter().map(|cleaned| (cleaned.path.as_str(), cleaned.with_ignored)).collect();
             assert_eq!(found, expect, "{line}");
@@ -471,7 +706,7 @@ mod tests {
             ("cargo test; git checkout -f main", false),
             ("git checkout -f main && git fetch", false),
         ] {
-            let any = harm_of(line).map(|harm| harm.grasp) == Some(Grasp::everything());
+            let any = harm_of(line, None).map(|harm| harm.grasp) == Some(Grasp::everything());
             assert_eq!(any, is_any, "{line}");
         }
     }
@@ -505,7 +740,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_line_is_answered(line in "(git |rm |mv |cd |reset --hard|[-a-z/.*;&' \"\n]{0,6}){0,8}") {
-            let harm = harm_of(&line);
+            let harm = harm_of(&line, Some("/home/bob"));
             prop_assert!(harm.is_none_or(|harm| !harm.paths.is_empty()));
         }
     }

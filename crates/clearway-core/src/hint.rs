@@ -13,6 +13,7 @@ pub const STORE_SLIP: &str = "look for a slip in --store, CLEARWAY_STORE or stor
 
 /// Commands that lead on from many a failure, each with what it is good for.
 pub const DOCTOR: &str = "see what is wrong: clearway doctor";
+pub const ASK_GIT: &str = "see what git says: git status";
 pub const PATH_RULES: &str = "the rules for paths: clearway explain invalid-path";
 pub const SNAPSHOTS: &str = "see what is kept: clearway snapshots";
 pub const AGENTS: &str = "see who is here: clearway agents";

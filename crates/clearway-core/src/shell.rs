@@ -9,6 +9,7 @@ use crate::text::printable;
 pub(crate) use commands::name_of;
 pub use commands::{Placed, Word, joined, placed};
 pub use known::TOP;
+pub(crate) use known::without_unread;
 
 /// The text as one word of a POSIX shell, quoted only where it must be, and never taken for a flag.
 pub fn word(text: &str) -> String {

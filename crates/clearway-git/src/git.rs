@@ -30,6 +30,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::snapshot::OWN_REFS;
 use child::{Answer, Feed};
 use clearway_platform::environment::Environment;
 use spelling::{Spellings, spelled_alike};
@@ -185,14 +186,22 @@ impl Git {
         Ok(!self.ask(worktree, &question)?.is_empty())
     }
 
-    /// Files below these paths that the index has and that are not there.
-    pub fn missing_files(&self, worktree: &Path, paths: &[&str]) -> Result<Vec<String>, GitError> {
-        let mut missing = Vec::new();
+    /// Files of the last commit below these paths that are not there, and those at one of them that are not as committed.
+    pub fn changed_beside(&self, worktree: &Path, paths: &[&str]) -> Result<Vec<String>, GitError> {
+        let options = ["-z", "--name-status", "--no-renames", "HEAD"];
+        let mut changed = Vec::new();
         for batch in batches(paths, PATHS_BYTES_MAX) {
-            let question = Question { command: "ls-files", options: &["-z", "--deleted"], paths: &batch };
-            missing.extend(tracked(&self.ask(worktree, &question)?));
+            let question = Question { command: "diff-index", options: &options, paths: &batch };
+            let output = String::from_utf8_lossy(&self.ask(worktree, &question)?).into_owned();
+            let fields: Vec<&str> = output.split('\0').collect();
+            let of_commit = fields.chunks_exact(2).filter(|change| match change[0] {
+                "D" => true,
+                "A" => false,
+                _ => paths.contains(&change[1]),
+            });
+            changed.extend(of_commit.map(|change| change[1].to_owned()));
         }
-        Ok(missing)
+        Ok(changed)
     }
 
     /// Of each of these whether it, or anything below it, differs from HEAD, is untracked, or is not looked at by git because
@@ -255,10 +264,13 @@ impl Git {
         status::renamed_in(&self.ask(worktree, &question)?)
     }
 
-    /// How many commits each author made on any branch since an instant, in seconds, the busiest first.
+    /// How many commits each author made on any branch since an instant, in seconds, the busiest first. What is put aside,
+    /// noted or kept as a snapshot is no commit of anybody.
     pub fn commits_since(&self, worktree: &Path, seconds: i64) -> Result<Vec<(String, u64)>, GitError> {
         let since = format!("--since=@{seconds}");
-        let options = ["--all", &since, "--format=%aN", "-z"];
+        let own = format!("--exclude={OWN_REFS}*");
+        let options =
+            [&own, "--exclude=refs/stash", "--exclude=refs/notes/*", "--all", &since, "--format=%aN", "-z"];
         let output = self.ask(worktree, &Question { command: "log", options: &options, paths: &[] })?;
         Ok(counted(&output))
     }

@@ -30,6 +30,6 @@ pub use index::index_entry_count;
 pub use nested::{is_repository_root, nested_repository};
 pub use resolve::{Located, PathKind, ResolveError, destination, resolve, resolve_from};
 pub use snapshot::{
-    Back, BackOrder, BackPlan, BackState, Directories, Draft, IgnoredRules, KeptFile, KeptState, Label,
+    Back, BackOrder, BackPlan, BackState, Directories, Draft, Gone, IgnoredRules, KeptFile, KeptState, Label,
     Listed, Manifest, Manner, OWN_REFS, SNAPSHOTS, SnapshotError, SnapshotOrder, Spared, Staged,
 };

@@ -191,6 +191,7 @@ impl Session<'_> {
         let order = DraftOrder {
             paths: vec![String::new()],
             grasp: Grasp::everything(),
+            gone: Vec::new(),
             cause: SnapshotCause::Asked,
             reason: None,
             at: self.now()?.wall,

@@ -12,7 +12,7 @@ use crate::outage::{Failing, cannot_be_asked, welcome_beside};
 use crate::outside::Outside;
 use crate::rooted::rooted;
 use crate::session::{Globals, Session};
-use crate::shelter::{Refusal, Unkept};
+use crate::shelter::{Refusal, Unkept, home};
 use crate::site::SiteKind;
 use crate::stashes::PUT_ASIDE;
 use crate::turns;
@@ -50,7 +50,8 @@ pub fn before_git(
     failing: Option<&Failing>,
 ) -> Sharing {
     let mut sharing = Sharing::default();
-    let uses = git_uses(command);
+    let home = home(outside);
+    let uses = git_uses(command, home.as_deref());
     if uses.is_empty() {
         return sharing;
     }
@@ -103,7 +104,7 @@ fn commits_with_us(line: &str) -> bool {
             placed.words.first().map(|word| word.text.rsplit('/').next().unwrap_or_default().to_owned());
         program.is_some_and(|program| program == "clearway")
     };
-    shell::placed(line).iter().any(is_ours)
+    shell::placed(line, None).iter().any(is_ours)
 }
 
 /// The commands by the checkouts that they are about, where anybody invited us, but for those whose store fails.
@@ -213,7 +214,14 @@ impl Session<'_> {
                 self.undoes_of_others(order.call, used, &from, &undone, crowd)
             }
             GitAct::Discards { only, .. } => self.undoes_of_others(order.call, used, &from, only, crowd),
-            GitAct::Upheaves { .. } | GitAct::RemovesCheckout { .. } => self.upheaval(&used.what, crowd),
+            GitAct::Upheaves { .. } => {
+                let apart = self.checkout_apart();
+                self.upheaval(&used.what, crowd, apart)
+            }
+            GitAct::RemovesCheckout { .. } => {
+                let look = Hint::command("see who is at work there", "status", &[]);
+                self.upheaval(&used.what, crowd, look)
+            }
             GitAct::PutsAside { only, .. } => {
                 self.takes_of_others(order.call, &used.what, &from, only.as_deref(), crowd, &PUT_ASIDE)
             }
@@ -221,7 +229,7 @@ impl Session<'_> {
         }
     }
 
-    fn upheaval(&mut self, what: &str, crowd: &Crowd) -> Result<Option<Failure>, Failure> {
+    fn upheaval(&mut self, what: &str, crowd: &Crowd, hint: Hint) -> Result<Option<Failure>, Failure> {
         let present = self.standing_here(crowd);
         let wrote = self.writers_here(crowd)?;
         let upheaval = Command::Upheave(Upheaval {
@@ -236,7 +244,6 @@ impl Session<'_> {
             _ => return Ok(None),
         }
         let refused = self.command(upheaval)?.outcome.err();
-        let hint = self.checkout_apart();
         Ok(refused.map(|failure| failure.hint(hint)))
     }
 

@@ -3,6 +3,7 @@
 use clearway_core::agent::AgentName;
 use clearway_core::failure::Failure;
 use clearway_core::grasp::Grasp;
+use clearway_core::harm::Gone;
 use clearway_core::ids::{AgentId, Seq};
 use clearway_core::snapshot::{Keeping, SnapshotCause};
 use clearway_core::target::Worktree;
@@ -27,8 +28,9 @@ pub trait Shelf {
     /// The files of one.
     fn files(&mut self, commit: &str) -> Result<Vec<SnapshotFile>, Failure>;
 
-    /// Files at these paths and below them that git tracks and that are not there.
-    fn missing(&mut self, paths: &[String]) -> Result<Vec<String>, Failure>;
+    /// Files of the last commit at these paths and below them that are not there, and those at one of them that are not as
+    /// committed.
+    fn changed_beside(&mut self, paths: &[String]) -> Result<Vec<String>, Failure>;
 
     /// What bringing files back would do to each.
     fn plan(&mut self, order: &BackOrder) -> Result<BackPlan, Failure>;
@@ -50,6 +52,8 @@ pub struct DraftOrder {
     pub paths: Vec<String>,
     /// Which files there are about to be destroyed: one that is not, and cannot be read, is left out.
     pub grasp: Grasp,
+    /// What of it goes for sure, from the root, what git ignores included: such a file that is not kept is refused.
+    pub gone: Vec<Gone>,
     /// Why.
     pub cause: SnapshotCause,
     /// Why, in somebody's words.

@@ -13,8 +13,8 @@ use crate::shelf::Drafted;
 use crate::site::SiteKind;
 use crate::targets::Look;
 use clearway_core::failure::Failure;
-use clearway_core::grasp::Grasp;
-use clearway_core::harm::{Cleaned, ROOT, harm_of, removes_repository};
+use clearway_core::harm::{Cleaned, Gone, Harm, ROOT, harm_of, removes_repository};
+use clearway_core::hint::{ASK_GIT, Hint};
 use clearway_core::ids::Seq;
 use clearway_core::redact::redact;
 use clearway_core::slug::Slug;
@@ -39,6 +39,10 @@ pub struct Sheltered {
     pub files: u64,
     /// The root of its checkout, where the agent stands in none or in another.
     pub elsewhere: Option<PathBuf>,
+    /// What the command may reach and is not kept, such as ignored files that are too large.
+    pub left_out: Vec<String>,
+    /// Whether the command may remove what is kept too, which only a shell can tell.
+    pub may_go: bool,
 }
 
 /// What became of what a command is about to destroy, in every checkout that it reaches.
@@ -70,9 +74,16 @@ pub struct Unkept {
     pub failure: Failure,
 }
 
+/// The home of whoever runs commands here: the shell of an agent has the one that its client's hook has.
+pub(crate) fn home(outside: &dyn Outside) -> Option<String> {
+    let home = outside.surroundings().variables.get("HOME")?;
+    home.starts_with('/').then(|| home.clone())
+}
+
 /// What a command would destroy, as seen from where it runs; `None` if that is nothing.
-pub fn destroyed_by(command: &str) -> Option<Vec<String>> {
-    harm_of(command).map(|harm| harm.paths.iter().map(|path| seen_from(path)).collect())
+pub fn destroyed_by(outside: &dyn Outside, command: &str) -> Option<Vec<String>> {
+    harm_of(command, home(outside).as_deref())
+        .map(|harm| harm.paths.iter().map(|path| seen_from(path)).collect())
 }
 
 fn seen_from(path: &str) -> String {
@@ -90,9 +101,9 @@ pub fn before_shell(
     failing: Option<&Failing>,
 ) -> Shelter {
     let mut shelter = Shelter::default();
-    let Some(harm) = harm_of(command) else { return shelter };
+    let Some(harm) = harm_of(command, home(outside).as_deref()) else { return shelter };
     let globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
-    let refused = refuse_removal(outside, &globals, &call.cwd, &harm.removed)
+    let refused = refuse_removal(outside, &globals, &call.cwd, &harm)
         .or_else(|| refuse_clean(outside, &globals, &call.cwd, &harm.cleaned));
     if let Some(refusal) = refused {
         shelter.refused = Some(refusal);
@@ -102,14 +113,7 @@ pub fn before_shell(
     shelter.unkept = unkept;
     for Checkout { ground, paths, first } in checkouts {
         let mode = ground.config.mode();
-        match keep(
-            outside,
-            call,
-            &globals,
-            Threat { command, grasp: &harm.grasp, removed: &harm.removed },
-            ground,
-            &paths,
-        ) {
+        match keep(outside, call, &globals, Threat { command, harm: &harm }, ground, &paths) {
             Ok(kept) => shelter.kept.extend(kept),
             Err(failure) if cannot_be_asked(&failure) => {
                 shelter.unkept.push(Unkept { file: seen_from(first), failure });
@@ -131,7 +135,8 @@ pub fn unkept_by(
 ) -> Vec<Unkept> {
     let globals = call.globals();
     let mut unkept: Vec<Unkept> = Vec::new();
-    for path in harm_of(command).map(|harm| harm.paths).unwrap_or_default() {
+    let home = home(outside);
+    for path in harm_of(command, home.as_deref()).map(|harm| harm.paths).unwrap_or_default() {
         let nearest = nearest(outside, &call.cwd, &path);
         let trouble = nearest.and_then(|place| known_trouble(outside, &globals, &place, failing));
         let file = seen_from(&path);
@@ -140,13 +145,11 @@ pub fn unkept_by(
     unkept
 }
 
-/// A command, and which files it can destroy where it reaches.
+/// A command, and what it can destroy where it reaches.
 #[derive(Clone, Copy)]
 struct Threat<'c> {
     command: &'c str,
-    grasp: &'c Grasp,
-    /// What goes with everything in it.
-    removed: &'c [String],
+    harm: &'c Harm,
 }
 
 /// Keeps what a command is about to destroy in one checkout; `None` if that is nothing.
@@ -158,28 +161,59 @@ fn keep(
     ground: Ground,
     paths: &[Option<String>],
 ) -> Result<Option<Sheltered>, Failure> {
+    let Threat { command, harm } = threat;
+    let stays: Vec<PathBuf> = harm.only_moved().map(|path| call.cwd.join(path)).collect();
+    let gone = gone_in(outside, globals, call, harm);
     let mut session = Session::on(outside, globals, ground)?;
-    let paths = session.reached(paths);
+    let lost: Vec<Option<String>> = paths
+        .iter()
+        .filter(|path| path.as_ref().is_none_or(|path| !stays.iter().any(|stays| stays == Path::new(path))))
+        .cloned()
+        .collect();
+    let (paths, lost) = (session.reached(paths), session.reached(&lost));
     if paths.is_empty() {
         return Ok(None);
     }
-    let reason = truncate_columns(&redact(threat.command), COMMAND_COLUMNS).into_owned();
-    let grasp = threat.grasp.clone();
-    let taken = session.take_from(paths.clone(), grasp, SnapshotCause::Command, Some(reason));
+    let gone: Vec<Gone> = gone.into_iter().filter_map(|gone| session.gone(gone)).collect();
+    let reason = truncate_columns(&redact(command), COMMAND_COLUMNS).into_owned();
+    let mut take = |paths: &[String]| {
+        let (grasp, reason) = (harm.grasp.clone(), Some(reason.clone()));
+        session.take_from(paths.to_vec(), grasp, gone.clone(), SnapshotCause::Command, reason)
+    };
+    let mut taken = take(&paths);
+    // What lies elsewhere afterwards is kept too if it can be, and not lost if it cannot.
+    if taken.as_ref().is_err_and(|failure| failure.slug == Slug::SnapshotTooLarge) && lost != paths {
+        if lost.is_empty() {
+            return Ok(None);
+        }
+        taken = take(&lost);
+    }
     let taken = match taken {
         Err(failure) if may_be_kept_already(&failure) => {
             let Some(mut fresh) = session.kept_just_now(&paths) else { return Err(with_advice(failure)) };
             fresh.elsewhere = fresh.elsewhere.filter(|root| !call.cwd.starts_with(root));
+            fresh.may_go = harm.may_remove;
             return Ok(Some(fresh).filter(|fresh| fresh.files > 0));
         }
         taken => taken?,
     };
-    let (Some(number), Some(Drafted { files, .. })) = (taken.number, taken.drafted) else { return Ok(None) };
+    let (Some(number), Some(drafted)) = (taken.number, taken.drafted) else { return Ok(None) };
+    let Drafted { files, left_out, .. } = drafted;
     let root = session.site.root.clone().unwrap_or_default();
     note_kept(session.outside, call, number, &root, &paths);
     let place = place_after(session.outside, globals, call, &threat, root);
     let elsewhere = (!call.cwd.starts_with(&place)).then_some(place);
-    Ok(Some(Sheltered { number, files: files.len() as u64, elsewhere }))
+    let left_out = if harm.may_take_ignored { left_out } else { Vec::new() };
+    Ok(Some(Sheltered { number, files: files.len() as u64, elsewhere, left_out, may_go: harm.may_remove }))
+}
+
+/// What goes for sure, where it lies.
+fn gone_in(outside: &mut dyn Outside, globals: &Globals, call: &HookCall, harm: &Harm) -> Vec<Gone> {
+    let mut placed = |gone: &Gone| {
+        let place = rooted(outside, globals, &call.cwd, &gone.name);
+        Gone { name: place.display().to_string(), is_deep: gone.is_deep }
+    };
+    harm.gone.iter().map(&mut placed).collect()
 }
 
 /// The checkout in which what a command destroyed can be brought back: the same, or another one of the repository, if it goes
@@ -192,7 +226,7 @@ fn place_after(
     root: PathBuf,
 ) -> PathBuf {
     let goes = |path: &String| place_of(outside, globals, &call.cwd, path).as_ref() == Some(&root);
-    if !threat.removed.iter().any(goes) {
+    if !threat.harm.removed.iter().any(goes) {
         return root;
     }
     let others = outside.checkouts(&root).unwrap_or_default().into_iter().map(|other| other.root);
@@ -210,8 +244,11 @@ fn may_be_kept_already(failure: &Failure) -> bool {
 /// Whoever finds no room names the disk, and what helps there; git may only have lacked time.
 fn with_advice(failure: Failure) -> Failure {
     match failure.slug {
-        Slug::GitFailed => Failure::new(failure.slug, failure.message)
-            .hint("keep it first, without haste: clearway snapshot"),
+        // What git itself is stopped by, it is stopped by without haste too.
+        Slug::GitFailed if failure.hints.contains(&Hint::from(ASK_GIT)) => {
+            Failure::new(failure.slug, failure.message)
+                .hint("keep it first, without haste: clearway snapshot")
+        }
         _ => failure,
     }
 }
@@ -295,13 +332,9 @@ fn nearest(outside: &dyn Outside, cwd: &Path, path: &str) -> Option<PathBuf> {
 }
 
 /// Refuses what would remove the repository itself: with it goes everything that is kept, and what was committed too.
-fn refuse_removal(
-    outside: &mut dyn Outside,
-    globals: &Globals,
-    cwd: &Path,
-    removed: &[String],
-) -> Option<Refusal> {
-    for path in removed {
+fn refuse_removal(outside: &mut dyn Outside, globals: &Globals, cwd: &Path, harm: &Harm) -> Option<Refusal> {
+    let sure = harm.removed.iter().map(|path| (path, true));
+    for (path, is_sure) in sure.chain(harm.guessed.iter().map(|path| (path, false))) {
         let Some(place) = place_of(outside, globals, cwd, path) else { continue };
         let around = [Some(place.as_path()), place.parent(), Some(cwd)];
         let around = around.into_iter().flatten().filter(|start| outside.is_directory(start));
@@ -309,12 +342,14 @@ fn refuse_removal(
             let Ok(Some(ground)) = welcome(outside, globals, &start) else { continue };
             let repository = &ground.site.place;
             let is_lost = removes_repository(&place.to_string_lossy(), repository);
-            if ground.site.kind == SiteKind::Git && is_lost {
-                let message = format!("it would remove what is kept and committed in {}", shown(repository));
-                let failure = Failure::new(Slug::RemovesRepository, message)
-                    .hint("a person removes a repository, in a terminal of their own");
+            let is_here = || ground.site.root.as_ref().is_some_and(|root| place.starts_with(root));
+            if ground.site.kind == SiteKind::Git && is_lost && (is_sure || is_here()) {
+                let failure = removal(repository, is_sure);
                 return Some(Refusal { failure, mode: ground.config.mode() });
             }
+        }
+        if !is_sure {
+            continue;
         }
         let nested = refuse_nested(outside, globals, cwd, &place);
         if nested.is_some() {
@@ -322,6 +357,16 @@ fn refuse_removal(
         }
     }
     None
+}
+
+fn removal(repository: &str, is_sure: bool) -> Failure {
+    let (repository, slug) = (shown(repository), Slug::RemovesRepository);
+    match is_sure {
+        true => Failure::new(slug, format!("it would remove what is kept and committed in {repository}"))
+            .hint("a person removes a repository, in a terminal of their own"),
+        false => Failure::new(slug, format!("it may remove what is kept and committed in {repository}"))
+            .hint("name what is to go as it is, without what only a shell can read"),
+    }
 }
 
 /// Where something is that a command removes, without links.
@@ -413,6 +458,12 @@ impl Session<'_> {
         paths.iter().filter_map(place).collect()
     }
 
+    /// The same of what goes, whose name may have wildcards.
+    fn gone(&mut self, gone: Gone) -> Option<Gone> {
+        let name = self.reached(&[Some(gone.name)]).pop()?;
+        Some(Gone { name, ..gone })
+    }
+
     /// A snapshot of the whole checkout that somebody asked for a moment ago, if nothing at these paths changed since.
     fn kept_just_now(&mut self, paths: &[String]) -> Option<Sheltered> {
         let (now, note) = (self.now().ok()?.wall, self.note_of_whole()?);
@@ -425,7 +476,7 @@ impl Session<'_> {
             return None;
         }
         let (number, files) = (Seq(u64::try_from(number).ok()?), u64::try_from(files).ok()?);
-        Some(Sheltered { number, files, elsewhere: Some(root) })
+        Some(Sheltered { number, files, elsewhere: Some(root), left_out: Vec::new(), may_go: false })
     }
 
     /// Notes that everything in the checkout was kept, which nobody could tell by the snapshot itself. Without the note the
@@ -446,8 +497,8 @@ impl Session<'_> {
         let list = self.shelf()?.list()?;
         let Some(seen) = list.iter().find(|seen| seen.number == number) else { return Ok(()) };
         let files = self.shelf()?.files(&seen.commit)?;
-        let gone = self.shelf()?.missing(reached).unwrap_or_default();
+        let beside = self.shelf()?.changed_beside(reached).unwrap_or_default();
         let held = files.iter().map(|file| file.path.as_str());
-        self.note_after(number, held.chain(gone.iter().map(String::as_str)))
+        self.note_after(number, held.chain(beside.iter().map(String::as_str)))
     }
 }

@@ -18,6 +18,7 @@ use clearway_core::command::{Command, Reserve};
 use clearway_core::decide::{Notice, Success, is_person};
 use clearway_core::failure::{Details, Failure, LeaseView};
 use clearway_core::grasp::Grasp;
+use clearway_core::harm::Gone;
 use clearway_core::hint::{Hint, SNAPSHOTS};
 use clearway_core::ids::{AgentId, Seq};
 use clearway_core::lease::Kind;
@@ -139,14 +140,15 @@ impl Session<'_> {
         cause: SnapshotCause,
         reason: Option<String>,
     ) -> Result<Taken, Failure> {
-        self.take_from(paths, Grasp::everything(), cause, reason)
+        self.take_from(paths, Grasp::everything(), Vec::new(), cause, reason)
     }
 
-    /// The same before something destroys no more than this there.
+    /// The same before something destroys no more than this there, and this for sure.
     pub(crate) fn take_from(
         &mut self,
         paths: Vec<String>,
         grasp: Grasp,
+        gone: Vec<Gone>,
         cause: SnapshotCause,
         reason: Option<String>,
     ) -> Result<Taken, Failure> {
@@ -158,7 +160,9 @@ impl Session<'_> {
         let is_hurried = cause == SnapshotCause::Command;
         let within_ms = if is_hurried { SNAPSHOT_HOOK_MS_MAX } else { SNAPSHOT_MS_MAX };
         let is_whole = paths.iter().any(String::is_empty);
-        let order = DraftOrder { paths, grasp, cause, reason: reason.clone(), at, within_ms, ignored_beside };
+        let reason_kept = reason.clone();
+        let order =
+            DraftOrder { paths, grasp, gone, cause, reason: reason_kept, at, within_ms, ignored_beside };
         let drafted = self.shelf()?.draft(&order)?;
         let is_asked_whole = is_whole && cause == SnapshotCause::Asked;
         let Some(drafted) = drafted else {

@@ -41,17 +41,25 @@ pub(crate) struct Taking {
     purpose: &'static str,
     /// What is written behind `git`, in front of the paths.
     words: &'static str,
-    /// Whether git refuses it for what it does not know.
-    needs_tracked: bool,
+    /// Which files it takes, of those that git knows and those that it does not.
+    takes: Takes,
+}
+
+/// Which files a command takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    All,
+    Tracked,
+    Untracked,
 }
 
 /// It is put aside.
 pub(crate) const PUT_ASIDE: Taking =
-    Taking { purpose: "put aside only what is yours", words: "stash push -u --", needs_tracked: false };
+    Taking { purpose: "put aside only what is yours", words: "stash push -u --", takes: Takes::All };
 const UNDONE: Taking =
-    Taking { purpose: "undo only what is yours", words: "restore --", needs_tracked: true };
+    Taking { purpose: "undo only what is yours", words: "restore --", takes: Takes::Tracked };
 const REMOVED: Taking =
-    Taking { purpose: "remove only what is yours", words: "clean -fd --", needs_tracked: false };
+    Taking { purpose: "remove only what is yours", words: "clean -fd --", takes: Takes::Untracked };
 
 impl Session<'_> {
     /// Why what a command undoes, or removes, is not the caller's alone.
@@ -85,6 +93,10 @@ impl Session<'_> {
         let changed = self.outside.changed_paths(&self.site)?;
         let mut judged = self.judged(&changed)?;
         judged.retain(|judged| is_at(&judged.path, reached.as_deref()));
+        if taking.takes != Takes::All && !judged.is_empty() {
+            let known: BTreeSet<String> = self.outside.tracked_files(&self.site)?.into_iter().collect();
+            judged.retain(|judged| known.contains(&judged.path) == (taking.takes == Takes::Tracked));
+        }
         let foreign: Vec<&Judged> = judged.iter().filter(|judged| !judged.whose.may_go()).collect();
         let Some(first) = foreign.first() else { return Ok(None) };
         let names: BTreeSet<AgentName> = foreign.iter().flat_map(|judged| owners(judged, crowd)).collect();
@@ -104,11 +116,7 @@ impl Session<'_> {
         let message =
             format!("{what} would take uncommitted work of {}: {}{more}", who.join(", "), shown(&first.path));
         let is_own = |judged: &&Judged| judged.whose == Whose::Mine;
-        let mut own: Vec<&str> = judged.iter().filter(is_own).map(|judged| judged.path.as_str()).collect();
-        if taking.needs_tracked {
-            let tracked = self.outside.tracked_files(&self.site)?;
-            own.retain(|path| tracked.iter().any(|tracked| tracked == path));
-        }
+        let own: Vec<&str> = judged.iter().filter(is_own).map(|judged| judged.path.as_str()).collect();
         Ok(Some(Failure::new(Slug::OthersAtWork, message).hint(self.own_part(call, &own, taking))))
     }
 

@@ -3,6 +3,7 @@
 use crate::failures::{directory_of, file_failure};
 use clearway_core::failure::{Details, Failure};
 use clearway_core::grasp::Grasp;
+use clearway_core::harm::Gone;
 use clearway_core::hint::{self, Hint};
 use clearway_core::ids::{AgentId, Seq};
 use clearway_core::limits::{
@@ -37,6 +38,8 @@ const IGNORED: git::IgnoredRules<'static> = git::IgnoredRules {
 const MADE_ANEW: &str = "make room with what git ignores and a build makes anew, such as target/, of which nothing is \
                          kept; or let a person remove it, in a terminal of their own";
 
+/// Ignored files that are named where they cannot be kept.
+const IGNORED_NAMED_MAX: usize = 3;
 /// Bytes of a word that no other snapshot has.
 const NONCE_BYTES: usize = 8;
 
@@ -51,6 +54,8 @@ pub(crate) struct GitShelf<'m> {
 impl Shelf for GitShelf<'_> {
     fn draft(&mut self, order: &DraftOrder) -> Result<Option<Drafted>, Failure> {
         let paths: Vec<&str> = order.paths.iter().map(String::as_str).collect();
+        let name = |gone: &Gone| git::Gone { name: gone.name.clone(), is_deep: gone.is_deep };
+        let gone: Vec<git::Gone> = order.gone.iter().map(name).collect();
         let label = Label {
             cause: order.cause.word().to_owned(),
             reason: order.reason.clone(),
@@ -61,6 +66,7 @@ impl Shelf for GitShelf<'_> {
             worktree: &self.root,
             paths: &paths,
             spared: spared(&order.grasp),
+            gone: &gone,
             label,
             nonce: nonce()?,
             bytes_max: SNAPSHOT_BYTES_MAX,
@@ -107,9 +113,9 @@ impl Shelf for GitShelf<'_> {
         Ok(manifest.files.iter().map(file).collect())
     }
 
-    fn missing(&mut self, paths: &[String]) -> Result<Vec<String>, Failure> {
+    fn changed_beside(&mut self, paths: &[String]) -> Result<Vec<String>, Failure> {
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        self.git.missing_files(&self.root, &paths).map_err(|error| unanswered(&error))
+        self.git.changed_beside(&self.root, &paths).map_err(|error| unanswered(&error))
     }
 
     fn plan(&mut self, order: &BackOrder) -> Result<BackPlan, Failure> {
@@ -219,7 +225,7 @@ pub(crate) fn unanswered(error: &GitError) -> Failure {
             .hint("install git, or put it on PATH: what is not committed is asked of it"),
         GitError::NoRoom { missing, .. } => no_room(error.to_string(), missing),
         _ => Failure::new(Slug::GitFailed, error.to_string())
-            .hint(way_round(&error.to_string()).unwrap_or("see what git says: git status")),
+            .hint(way_round(&error.to_string()).unwrap_or(hint::ASK_GIT)),
     }
 }
 
@@ -236,6 +242,11 @@ fn no_room(message: String, missing: &NoRoom) -> Failure {
 
 /// What helps where git says what is wrong.
 pub(crate) fn way_round(said: &str) -> Option<&'static str> {
+    if said.contains("Read-only file system") {
+        return Some(
+            "git cannot write there: a person makes the disk writable, or works on a copy elsewhere",
+        );
+    }
     if said.contains("index.lock") {
         return Some("another git is at it; if none runs any more, a person removes the file it names");
     }
@@ -265,6 +276,21 @@ fn failure(error: &SnapshotError) -> Failure {
             Failure::new(Slug::SnapshotTooLarge, message)
                 .hint("commit or move the largest, or let git ignore them")
                 .hint("keep a part: clearway snapshot PATH")
+        }
+        SnapshotError::LostIgnored { paths } => {
+            let named: Vec<String> = paths.iter().take(IGNORED_NAMED_MAX).map(|path| name(path)).collect();
+            let more = match paths.len().saturating_sub(IGNORED_NAMED_MAX) {
+                0 => String::new(),
+                count => format!(" and {count} more"),
+            };
+            let message = format!(
+                "of what git ignores {} of each file and {} together are kept, which leaves out {}{more}",
+                megabytes(SNAPSHOT_IGNORED_FILE_BYTES_MAX),
+                megabytes(SNAPSHOT_IGNORED_BYTES_MAX),
+                named.join(", ")
+            );
+            Failure::new(Slug::SnapshotTooLarge, message)
+                .hint("move it somewhere else instead, or let a person remove it")
         }
         SnapshotError::Unreadable { paths } => {
             let named: Vec<String> = paths.iter().take(5).map(|path| name(path)).collect();

@@ -54,6 +54,7 @@ impl Machine {
             let order = DraftOrder {
                 paths: paths.iter().map(|path| (*path).to_owned()).collect(),
                 grasp: Grasp::everything(),
+                gone: Vec::new(),
                 cause,
                 reason: None,
                 at: now.wall,

@@ -37,14 +37,14 @@ impl Shell<'_> {
         let mut said = Said::default();
         let sharing = before_git(host, call, command, failing.as_ref());
         if let Some(refusal) = sharing.refused {
-            said.refuse(texts::not_run(&refusal.failure), refusal.mode);
+            said.refuse(texts::not_run(&refusal.failure, refusal.mode), refusal.mode);
         }
         said.beside.extend(sharing.unsure.iter().map(texts::unsure));
         if said.reason.is_none() {
             let shelter = before_shell(host, call, command, failing.as_ref());
             said.beside.extend(shelter.kept.iter().map(texts::sheltered));
             if let Some(refusal) = shelter.refused {
-                said.refuse(texts::unsheltered(&refusal.failure), refusal.mode);
+                said.refuse(texts::unsheltered(&refusal.failure, refusal.mode), refusal.mode);
             }
             let troubles = shelter.unkept.iter().map(|unkept| (unkept, texts::refused_unkept as Refuse));
             let unjudged =

@@ -254,7 +254,7 @@ fn unchecked(
     };
     let (files, text, refusal) = match act {
         Act::Edit(files) => (files.clone(), texts::unchecked(failure), texts::refused_unchecked(failure)),
-        Act::Shell(command) => match destroyed_by(command) {
+        Act::Shell(command) => match destroyed_by(host, command) {
             Some(files) => (files, texts::unkept(failure), texts::refused_unkept(failure)),
             None => return Verdict::Silent,
         },

@@ -9,6 +9,7 @@ use crate::render::{Cell, Fit, Page, Table, Tone, and_more, count, notices};
 use clearway_core::agent::AgentName;
 use clearway_core::failure::Failure;
 use clearway_core::ids::Seq;
+use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::text::printable;
 use clearway_kernel::{
@@ -73,6 +74,7 @@ pub(super) fn undo(
         let page = console.page.clone();
         console.line(&Brought { plan, done: false, left: None, earlier }.text(&page))?;
         if !console.agrees("Do it?", host)? {
+            console.line("nothing was undone\n")?;
             return Ok(Told::Already(0));
         }
     }
@@ -273,6 +275,13 @@ impl Answer for Brought {
         text.push_str(
             &self.files(page, "left alone, changed since", |back| back.state == BackState::ChangedSince),
         );
+        let changed = |back: &&Back| back.state == BackState::ChangedSince;
+        if let Some(back) = self.plan.files.iter().find(changed) {
+            let path = shell::word(&back.file.path);
+            let advice = format!("as it was kept, over what is there: clearway restore s{number} {path}");
+            text.push_str(&page.given.advice(&advice));
+            text.push('\n');
+        }
         let owners: BTreeSet<&AgentName> =
             self.plan.files.iter().filter_map(|back| self.plan.owner(back)).collect();
         for owner in owners {

@@ -51,11 +51,12 @@ const LOCKS: &str = "flock";
 /// Variables by which git is led elsewhere.
 const LEADS_GIT: &str = "GIT_";
 
-/// The commands of a line that can be read, in their order, each with where it runs.
-pub fn placed(line: &str) -> Vec<Placed> {
+/// The commands of a line that can be read, in their order, each with where it runs. `home` is that of whoever runs it, if it
+/// is known.
+pub fn placed(line: &str, home: Option<&str>) -> Vec<Placed> {
     let mut found = Vec::new();
     let mut walk =
-        Walk { directory: String::new(), is_lost: false, known: Known::default(), deeper: NESTED_MAX };
+        Walk { directory: String::new(), is_lost: false, known: Known::of(home), deeper: NESTED_MAX };
     walk.through(line, &mut found);
     found
 }
@@ -117,7 +118,7 @@ impl Walk {
 
     fn run(&mut self, words: &[Word], found: &mut Vec<Placed>) {
         let place = (!self.is_lost).then_some(self.directory.as_str());
-        let words: Vec<Word> = words.iter().map(|word| self.known.read(word, place)).collect();
+        let words: Vec<Word> = words.iter().flat_map(|word| self.known.read(word, place)).collect();
         let Bare { words, settings, leads_elsewhere } = bare(&words);
         // Before a command they are that command's alone.
         if words.is_empty() {
@@ -149,16 +150,22 @@ impl Walk {
         found.push(Placed { directory: self.directory.clone(), is_lost, words: words.to_vec() });
     }
 
-    /// Where the next command runs. Nobody can tell what was there before (`cd -`, `popd`), and a home is no checkout.
+    /// Where the next command runs. Nobody can tell what was there before (`cd -`, `popd`).
     fn go(&mut self, words: &[Word]) {
         let is_flag = |word: &&Word| word.text.starts_with('-') && word.text.len() > 1;
-        let to =
-            words[1..].iter().find(|word| !is_flag(word)).filter(|word| !word.is_opaque && word.text != "-");
-        match to.map(|word| word.text.as_str()).filter(|_| words[0].text != "popd") {
+        let named = words[1..].iter().find(|word| !is_flag(word));
+        let to = match (words[0].text.as_str(), named) {
+            ("popd", _) => None,
+            ("cd", None) => self.known.home(),
+            (_, named) => {
+                named.filter(|word| !word.is_opaque && word.text != "-").map(|word| word.text.clone())
+            }
+        };
+        match to {
             None => self.is_lost = true,
             Some(to) => {
                 self.is_lost &= !to.starts_with('/');
-                self.directory = joined(&self.directory, to);
+                self.directory = joined(&self.directory, &to);
             }
         }
     }
@@ -243,7 +250,7 @@ fn is_looked_for(word: &Word) -> bool {
     LOOKED_FOR.contains(&name) || SHELLS.contains(&name)
 }
 
-fn is_variable(name: &str) -> bool {
+pub(super) fn is_variable(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
@@ -260,7 +267,7 @@ mod tests {
             let place = if placed.is_lost { "?".to_owned() } else { placed.directory };
             format!("{place}$ {}", words.join("|"))
         };
-        placed(line).into_iter().map(command).collect()
+        placed(line, None).into_iter().map(command).collect()
     }
 
     #[test]
@@ -281,7 +288,7 @@ mod tests {
             ("if x; then git switch main; fi", vec!["$ x", "$ git|switch|main", "$ fi"]),
             ("bash -lc 'cd sub && git stash'", vec!["sub$ git|stash"]),
             ("timeout 60 git pull", vec!["$ git|pull"]),
-            ("rm \"$file\" ~/x a{b,c} 'd{e'", vec!["$ rm|$file…|~/x…|a{b,c}…|d{e"]),
+            ("rm \"$file\" ~/x a{b,c} 'd{e'", vec!["$ rm|$file…|~/x…|ab|ac|d{e"]),
             (
                 "git commit -m \"$(cat <<'X'\nit's (done); git stash\nX\n)\"",
                 vec!["$ cat", "$ git|commit|-m|$(cat <<'X'\nit's (done); git stash\nX\n)…"],
@@ -331,6 +338,41 @@ mod tests {
     }
 
     #[test]
+    fn what_a_home_and_braces_stand_for_is_known() {
+        let read = |line: &str| {
+            let commands = placed(line, Some("/home/bob")).into_iter();
+            let word = |word: &Word| format!("{}{}", word.text, if word.is_opaque { "…" } else { "" });
+            let command = |placed: Placed| {
+                let words: Vec<String> = placed.words.iter().map(word).collect();
+                format!("{}$ {}", if placed.is_lost { "?" } else { &placed.directory }, words.join("|"))
+            };
+            commands.map(command).collect::<Vec<_>>().join(" ; ")
+        };
+        for (line, expect) in [
+            (
+                "rm ~/app $HOME/../x \"${HOME}/y z\" ~",
+                "$ rm|/home/bob/app|/home/bob/../x|${HOME}/y z…|/home/bob",
+            ),
+            ("rm ~ada/app '~/x' \"~/x\" a~b", "$ rm|~ada/app…|~/x|~/x|a~b"),
+            ("cd ~/app && rm x; cd; rm y", "/home/bob/app$ rm|x ; /home/bob$ rm|y"),
+            ("D=~/app; rm -rf $D/src", "$ rm|-rf|/home/bob/app/src"),
+            ("HOME=/x; rm ~/y", "$ rm|~/y…"),
+            ("git --git-dir=$HOME/app/.git status", "$ git|--git-dir=/home/bob/app/.git|status"),
+            ("rm ~/*.rs $HOME/a?", "$ rm|/home/bob/*.rs|/home/bob/a?"),
+            (
+                "rm src/{a,b{1,2}}.rs ~/{x,y} '{a,b}' a{0} {}",
+                "$ rm|src/a.rs|src/b1.rs|src/b2.rs|/home/bob/x|/home/bob/y|{a,b}|a{0}|{}",
+            ),
+            (
+                "rm {1..3} $X/{a,b} ${X}{a,b} $(ls {a,b})",
+                "$ ls|a|b ; $ rm|{1..3}…|$X/a…|$X/b…|${X}a…|${X}b…|$(ls {a,b})…",
+            ),
+        ] {
+            assert_eq!(read(line), expect, "{line}");
+        }
+    }
+
+    #[test]
     fn where_only_a_shell_can_follow_reading_ends() {
         for (line, expect) in [("cat > f <<EOF\ngit stash\nEOF", vec!["$ cat"]), ("git stash 'x", vec![])] {
             assert_eq!(read(line), expect, "{line}");
@@ -354,7 +396,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_line_is_read_to_its_end(line in "(git |stash|cd |[-a-z$({})`\\\\;&|<>'\" \n~#]{0,4}){0,12}") {
-            for command in placed(&line) {
+            for command in placed(&line, Some("/h")) {
                 prop_assert!(!command.words.is_empty());
             }
         }

@@ -32,7 +32,23 @@ struct Value {
     place: Option<String>,
 }
 
+/// Words that braces may make of one; a text that makes more is only a shell's to read.
+const BRACED_MAX: usize = 64;
+/// The variable that a tilde stands for.
+const HOME: &str = "HOME";
+
 impl Known {
+    /// What is known where a line begins.
+    pub(super) fn of(home: Option<&str>) -> Self {
+        let value = |home: &str| Some(Value { text: home.to_owned(), place: None });
+        Self { values: home.map(|home| (HOME.to_owned(), value(home))).into_iter().collect(), has_run: false }
+    }
+
+    /// The home of whoever runs the line.
+    pub(super) fn home(&self) -> Option<String> {
+        self.values.get(HOME)?.as_ref().map(|home| home.text.clone())
+    }
+
     /// What is set twice is one of two things.
     pub(super) fn set(&mut self, name: &str, value: Option<&str>, directory: &str) {
         let is_of_place = |text: &str| text.starts_with('.') || text.contains(TOP);
@@ -67,17 +83,27 @@ impl Known {
         }
     }
 
-    /// The word as a shell in this directory would read it, if that can be told; `None` is a directory that cannot.
-    pub(super) fn read(&self, word: &Word, directory: Option<&str>) -> Word {
-        let text = if word.is_opaque { self.expanded(&word.text, directory) } else { None };
-        text.map_or_else(|| word.clone(), |text| Word { text, is_opaque: false })
+    /// The word as a shell in this directory would read it, if that can be told, which may be several; `None` is a directory
+    /// that cannot.
+    pub(super) fn read(&self, word: &Word, directory: Option<&str>) -> Vec<Word> {
+        if !word.is_opaque {
+            return vec![word.clone()];
+        }
+        let one = |text: String| match self.expanded(&text, directory) {
+            Some(text) => Word { text, is_opaque: false },
+            None => Word { text, is_opaque: true },
+        };
+        let several = braced(&word.text).filter(|several| several.len() > 1);
+        several.unwrap_or_else(|| vec![word.text.clone()]).into_iter().map(one).collect()
     }
 
     fn expanded(&self, text: &str, directory: Option<&str>) -> Option<String> {
-        let text = text.strip_prefix("~+").map_or_else(|| text.to_owned(), |rest| format!("$PWD{rest}"));
+        // What a shell makes a file of is no name that is known.
+        if text.starts_with(['<', '>']) {
+            return None;
+        }
+        let text = without_tilde(text);
         let (mut read, mut rest) = (String::new(), text.as_str());
-        // A tilde, or braces that make several words of one, are nothing that is known.
-        text.find(['$', '`'])?;
         while let Some(at) = rest.find(['$', '`']) {
             read.push_str(&rest[..at]);
             let (named, after) = reference(&rest[at..])?;
@@ -90,7 +116,7 @@ impl Known {
             rest = after;
         }
         read.push_str(rest);
-        let makes_several = read.contains(['{', '*', '?', '[', ' ', '~']);
+        let makes_several = read.contains(['{', ' ', '~']);
         (!makes_several).then_some(read)
     }
 
@@ -108,6 +134,86 @@ impl Known {
             Named::Output(_) => None,
         }
     }
+}
+
+/// A text with the variable that a tilde at its beginning, or at that of what a variable is set to, stands for.
+fn without_tilde(text: &str) -> String {
+    let at = text.find("=~").map_or(0, |at| at + 1);
+    let (before, rest) = text.split_at(at);
+    let Some(after) = rest.strip_prefix('~') else { return text.to_owned() };
+    match after.strip_prefix('+') {
+        Some(after) if after.is_empty() || after.starts_with('/') => format!("{before}$PWD{after}"),
+        _ if after.is_empty() || after.starts_with('/') => format!("{before}$HOME{after}"),
+        _ => text.to_owned(),
+    }
+}
+
+/// A word without what only a shell can read, as if that were nothing; `None` if there is nothing of the kind, or its end
+/// cannot be told.
+pub(crate) fn without_unread(text: &str) -> Option<String> {
+    let (mut read, mut rest) = (String::new(), text);
+    text.find(['$', '`'])?;
+    while let Some(at) = rest.find(['$', '`']) {
+        read.push_str(&rest[..at]);
+        rest = reference(&rest[at..])?.1;
+    }
+    Some(read + rest)
+}
+
+/// The words that braces make of one: `a{b,c}` is two. `None` if they are too many, or it cannot be told.
+fn braced(text: &str) -> Option<Vec<String>> {
+    if text.contains("$(") || text.contains('`') {
+        return None;
+    }
+    let mut left = vec![(String::new(), text.to_owned())];
+    let mut words = Vec::new();
+    while let Some((done, rest)) = left.pop() {
+        let Some(List { before, items, after }) = list(&rest) else {
+            words.push(done + &rest);
+            continue;
+        };
+        if items.len() == 1 {
+            left.push((format!("{done}{before}{{{}}}", items[0]), after));
+        } else {
+            let word = |item: &String| (done.clone() + &before, format!("{item}{after}"));
+            left.extend(items.iter().rev().map(word));
+        }
+        if left.len() + words.len() > BRACED_MAX {
+            return None;
+        }
+    }
+    Some(words)
+}
+
+/// A text in braces, with what stands around it.
+struct List {
+    before: String,
+    items: Vec<String>,
+    after: String,
+}
+
+/// The first text in braces that is not the name of a variable, parted by its commas.
+fn list(text: &str) -> Option<List> {
+    let is_list = |at: &usize| !text[..*at].ends_with('$');
+    let open = text.match_indices('{').map(|(at, _)| at).find(is_list)?;
+    let (mut items, mut depth) = (vec![String::new()], 0_usize);
+    for (at, letter) in text[open + 1..].char_indices() {
+        match letter {
+            '}' if depth == 0 => {
+                let after = text[open + 1 + at + 1..].to_owned();
+                return Some(List { before: text[..open].to_owned(), items, after });
+            }
+            ',' if depth == 0 => {
+                items.push(String::new());
+                continue;
+            }
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        items.last_mut()?.push(letter);
+    }
+    None
 }
 
 /// Something that a shell puts a value in the place of.

@@ -1,6 +1,6 @@
 //! A line of a shell, letter by letter: its words, what ends a command, and what a shell would run to make a word.
 
-use super::commands::{BEFORE, Word};
+use super::commands::{BEFORE, Word, is_variable};
 use std::iter::Peekable;
 use std::str::Chars;
 
@@ -76,7 +76,7 @@ impl<'l> Reader<'l> {
             '"' => return self.quoted(),
             '\\' => self.escaped(),
             '$' | '`' => return self.expansion(letter),
-            '~' if self.word.is_none() => self.push_opaque(letter),
+            '~' if self.begins_value() => self.push_opaque(letter),
             '{' => {
                 self.is_braced = true;
                 self.push(letter);
@@ -89,6 +89,12 @@ impl<'l> Reader<'l> {
     /// Whether a command begins here: behind nothing, or behind words that stand before one.
     fn begins_command(&self) -> bool {
         self.words.iter().all(|word| BEFORE.contains(&word.text.as_str()))
+    }
+
+    /// Whether what a tilde may stand for begins here: a word, or what a variable is set to.
+    fn begins_value(&self) -> bool {
+        let names = |word: &Word| word.text.strip_suffix('=').is_some_and(is_variable);
+        self.word.as_ref().is_none_or(names)
     }
 
     fn parenthesis(&mut self, part: Part) {

@@ -140,12 +140,13 @@ impl Git {
         let now = survey(self, order.worktree, &[""], Ignored::PassedOver)?;
         let committed = self.committed(order, manifest, &now)?;
         for file in &mut wanted {
-            let is_unstaged = file.staged == Staged::Same && was_removed(&now, &file.path);
+            let is_restaged = is_written_over(order, &now, &file.path) || was_removed(&now, &file.path);
+            let is_unstaged = file.staged == Staged::Same && is_restaged;
             if let Some((mode, id)) = committed.get(&file.path).filter(|_| is_unstaged) {
                 file.staged = Staged::Entry { mode: mode.clone(), id: id.clone() };
             }
         }
-        let (beside, of_beside) = self.beside(order, manifest, &committed)?;
+        let (beside, of_beside) = self.beside(order, manifest, &committed, &now)?;
         wanted.extend(beside);
         contents.extend(of_beside);
         let moved = self.moved(order.worktree, manifest, &now)?;
@@ -164,20 +165,24 @@ impl Git {
         Ok(Prepared { files, resumed })
     }
 
-    /// What the commit beneath a snapshot has, with its mode, of paths that are gone from the checkout or from the index
-    /// and that nobody touched since: the snapshot holds nothing of a file that was as committed, or of an index that was.
+    /// What the commit beneath a snapshot has, with its mode, of paths that are gone from the checkout or from the index, or
+    /// were written over, and that nobody touched since: the snapshot holds nothing of a file that was as committed, or of an index that was.
     fn committed(
         &self,
         order: &BackOrder<'_>,
         manifest: &Manifest,
         now: &Survey,
     ) -> Result<BTreeMap<PathBuf, (String, String)>, SnapshotError> {
+        let held: BTreeSet<&PathBuf> = manifest.files.iter().map(|file| &file.path).collect();
         let is_gone = |path: &&PathBuf| {
             let place = order.worktree.join(path);
+            let is_known = || order.unchanged.contains(*path);
+            let is_changed = || is_of_commit(now, path) && !held.contains(path);
+            let is_there = || !matches!(content::sort_of(&place), Ok(content::Sort::Nothing));
             order.manner == Manner::OnlyUnchanged
                 && (was_removed(now, path)
-                    || (order.unchanged.contains(*path)
-                        && matches!(content::sort_of(&place), Ok(content::Sort::Nothing))))
+                    || is_written_over(order, now, path)
+                    || (is_known() && (!is_there() || is_changed())))
         };
         let gone: Vec<&PathBuf> = now.files.keys().filter(is_gone).collect();
         let paths: Vec<&str> = gone.iter().filter_map(|path| path.to_str()).collect();
@@ -190,12 +195,13 @@ impl Git {
         Ok(found.into_iter().map(|(path, entry)| (path, (entry.mode, entry.id))).collect())
     }
 
-    /// Files that were as committed and went with those that a snapshot holds.
+    /// Files that were as committed and went with those that a snapshot holds, or were written over with them.
     fn beside(
         &self,
         order: &BackOrder<'_>,
         manifest: &Manifest,
         committed: &BTreeMap<PathBuf, (String, String)>,
+        now: &Survey,
     ) -> Result<(Vec<KeptFile>, Vec<Content>), SnapshotError> {
         let known: BTreeSet<&PathBuf> = manifest.files.iter().map(|file| &file.path).collect();
         let is_beside = |(path, _): &(&PathBuf, &(String, String))| {
@@ -205,7 +211,9 @@ impl Git {
         };
         let wanted: Vec<_> = committed.iter().filter(is_beside).collect();
         let blobs = self.blobs(order.worktree, wanted.iter().map(|(_, (_, id))| id))?;
-        let one = |((path, (mode, _)), bytes): (&(&PathBuf, &(String, String)), Vec<u8>)| {
+        let one = |((path, (mode, id)), bytes): (&(&PathBuf, &(String, String)), Vec<u8>)| {
+            let is_staged = now.files.get(*path).is_some_and(|change| change.staged != Staged::Same);
+            let entry = || Staged::Entry { mode: mode.clone(), id: id.clone() };
             let is_link = mode == LINK;
             let permissions = if mode == "100755" { 0o755 } else { 0o644 };
             let file = KeptFile {
@@ -213,7 +221,7 @@ impl Git {
                 state: KeptState::Unchanged,
                 mode: if is_link { content::LINK_MODE } else { permissions },
                 bytes: bytes.len() as u64,
-                staged: Staged::Same,
+                staged: if is_staged { entry() } else { Staged::Same },
             };
             let content = match is_link {
                 true => Content::Link(bytes),
@@ -420,7 +428,12 @@ impl Judge<'_> {
         let staged_now = change.map(|change| change.staged.clone()).unwrap_or_default();
         // A command that removed a file from the index too is undone there as well.
         let is_removed = staged_now == Staged::Deleted && !is_there;
-        let is_free = staged_now == Staged::Same || is_removed || self.order.manner == Manner::Whatever;
+        // So is one that staged something else over it.
+        let is_written_over = is_written_over(self.order, self.now, &file.path);
+        let is_free = staged_now == Staged::Same
+            || is_removed
+            || is_written_over
+            || self.order.manner == Manner::Whatever;
         let stays = self.order.others.contains(&file.path)
             || matches!(state, BackState::ChangedSince | BackState::InTheWay | BackState::Lost);
         let restages = file.staged != Staged::Same
@@ -440,6 +453,19 @@ fn is_at_or_below(path: &Path, above: &Path) -> bool {
 /// Whether the index says that a file of the last commit is gone, and it is.
 fn was_removed(now: &Survey, path: &PathBuf) -> bool {
     now.files.get(path).is_some_and(|change| change.in_head && change.staged == Staged::Deleted)
+}
+
+/// Whether a file of the last commit lies there as the command left it, and something else is staged over it.
+fn is_written_over(order: &BackOrder<'_>, now: &Survey, path: &PathBuf) -> bool {
+    let staged = now.files.get(path).filter(|change| change.in_head).map(|change| &change.staged);
+    order.manner == Manner::OnlyUnchanged
+        && order.unchanged.contains(path)
+        && matches!(staged, Some(Staged::Entry { .. }))
+}
+
+/// Whether the last commit has a file.
+fn is_of_commit(now: &Survey, path: &PathBuf) -> bool {
+    now.files.get(path).is_some_and(|change| change.in_head)
 }
 
 /// The mode of a link in a tree.

@@ -4,7 +4,9 @@
 use super::content::{self, Content, LINK_MODE, Sort};
 use super::manifest::{KeptFile, KeptState, Manifest};
 use super::survey::Staged;
+use crate::glob::Glob;
 use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Which ignored files are small enough.
@@ -20,6 +22,35 @@ pub struct IgnoredRules<'o> {
     pub build_directories: &'o [&'o str],
 }
 
+impl IgnoredRules<'_> {
+    /// Whether a path lies in a directory of a build, or is one.
+    fn is_built(&self, path: &Path) -> bool {
+        path.iter().any(|name| self.build_directories.iter().any(|known| name == *known))
+    }
+}
+
+/// What is about to be lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gone {
+    /// Its name from the root of the checkout, wildcards of a shell and all; the empty one is everything.
+    pub name: String,
+    /// Whether what lies below it is lost with it.
+    pub is_deep: bool,
+}
+
+impl Gone {
+    fn takes(&self, path: &Path) -> bool {
+        let glob = Glob::parse(self.name.as_bytes());
+        let is_named = |place: &Path| {
+            let bytes = place.as_os_str().as_bytes();
+            bytes == self.name.as_bytes() || glob.as_ref().is_some_and(|glob| glob.matches(bytes))
+        };
+        // What is too many is named by a directory above it.
+        let is_inside = Path::new(&self.name).starts_with(path);
+        is_inside || if self.is_deep { path.ancestors().any(is_named) } else { is_named(path) }
+    }
+}
+
 /// What is kept of them.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
@@ -31,17 +62,40 @@ pub(super) struct Gathered {
     bytes: u64,
 }
 
-/// Reads those that are small enough, in the order of their paths.
-pub(super) fn gather(worktree: &Path, ignored: &[PathBuf], rules: IgnoredRules<'_>) -> Gathered {
+/// Reads those at these paths that are small enough, in the order of their paths.
+pub(super) fn gather(
+    worktree: &Path,
+    ignored: &[PathBuf],
+    paths: &[&str],
+    rules: IgnoredRules<'_>,
+) -> Gathered {
     let mut gathered = Gathered::default();
-    for path in ignored {
-        gathered.take_in(worktree, path, rules);
+    for path in ignored.iter().flat_map(|ignored| narrowed(ignored, paths, rules)) {
+        gathered.take_in(worktree, &path, rules);
     }
     gathered.files.sort_by(|(one, _), (other, _)| one.path.cmp(&other.path));
     gathered
 }
 
+/// What is asked for of something that is ignored: git names the directory that is ignored as a whole.
+fn narrowed(ignored: &Path, paths: &[&str], rules: IgnoredRules<'_>) -> Vec<PathBuf> {
+    let is_inside = |path: &&Path| path.starts_with(ignored) && *path != ignored;
+    let asked: Vec<&Path> = paths.iter().map(Path::new).filter(is_inside).collect();
+    if asked.is_empty() || paths.iter().any(|path| ignored.starts_with(path)) {
+        return vec![ignored.to_owned()];
+    }
+    let above = ignored.parent().unwrap_or(ignored);
+    let is_kept = |path: &&Path| !rules.is_built(path.strip_prefix(above).unwrap_or(path));
+    asked.into_iter().filter(is_kept).map(Path::to_owned).collect()
+}
+
 impl Gathered {
+    /// What is not kept of what is about to be lost, and is not made anew by a build.
+    pub(super) fn lost(&self, gone: &[Gone], rules: IgnoredRules<'_>) -> Vec<PathBuf> {
+        let is_lost = |path: &&PathBuf| !rules.is_built(path) && gone.iter().any(|gone| gone.takes(path));
+        self.left_out.iter().filter(is_lost).cloned().collect()
+    }
+
     fn take_in(&mut self, worktree: &Path, path: &Path, rules: IgnoredRules<'_>) {
         let place = worktree.join(path);
         let sort = content::sort_of(&place);

@@ -22,7 +22,7 @@ mod under_way;
 
 pub use bring_back::{Back, BackOrder, BackPlan, BackState, Manner};
 pub use directories::Directories;
-pub use ignored::IgnoredRules;
+pub use ignored::{Gone, IgnoredRules};
 pub use listing::Listed;
 pub use manifest::{KeptFile, KeptState, Label, Manifest};
 pub use spared::Spared;
@@ -66,6 +66,12 @@ pub enum SnapshotError {
     /// Files cannot be read, so they cannot be kept.
     #[error("{} files cannot be read", paths.len())]
     Unreadable {
+        /// Which.
+        paths: Vec<PathBuf>,
+    },
+    /// Files that git ignores, and that are too large or too many to be kept, are about to be lost.
+    #[error("{} ignored files cannot be kept", paths.len())]
+    LostIgnored {
         /// Which.
         paths: Vec<PathBuf>,
     },

@@ -2,7 +2,7 @@
 
 use super::content::{self, Content, LINK_MODE, Sort};
 use super::directories;
-use super::ignored::{self, IgnoredRules};
+use super::ignored::{self, Gone, IgnoredRules};
 use super::manifest::{KeptFile, KeptState, Label, Manifest};
 use super::spared::Spared;
 use super::survey::{Change, Ignored, Staged, Survey, survey};
@@ -28,6 +28,8 @@ pub struct SnapshotOrder<'o> {
     pub paths: &'o [&'o str],
     /// What of it is not about to be lost.
     pub spared: Spared<'o>,
+    /// What of it is about to be lost for sure, what git ignores included.
+    pub gone: &'o [Gone],
     /// What it is.
     pub label: Label,
     /// A word that no other snapshot has.
@@ -70,8 +72,12 @@ impl Git {
         let Found { mut kept, passed_over } = self.files(&order, &survey)?;
         let gathered = order
             .ignored
-            .map(|rules| ignored::gather(order.worktree, &survey.ignored, rules))
+            .map(|rules| ignored::gather(order.worktree, &survey.ignored, order.paths, rules))
             .unwrap_or_default();
+        let lost = order.ignored.map(|rules| gathered.lost(order.gone, rules)).unwrap_or_default();
+        if !lost.is_empty() {
+            return Err(SnapshotError::LostIgnored { paths: lost });
+        }
         let (ignored, packed): (Vec<KeptFile>, Vec<Vec<u8>>) = gathered.files.into_iter().unzip();
         kept.extend(ignored);
         if kept.is_empty() {

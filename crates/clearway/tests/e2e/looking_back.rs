@@ -141,6 +141,7 @@ fn a_night_is_told_in_few_lines_with_what_needs_a_person_first() {
     let deeds = deeds.expect("what the second one did");
     assert_eq!((number(&deeds, "refused"), number(&deeds, "waits")), (1, 1));
     assert!(number(&digest["commits"][0], "count") >= 1, "{digest}");
+    assert_eq!(list(&digest, "commits").len(), 1, "{digest}");
     assert!(text_of(&digest["needs"][0]).contains("src/a.rs are not committed"), "{digest}");
     let said = app.clearway().run(&["digest"]).expect(0).stdout();
     assert!(said.lines().count() <= 40, "{said}");

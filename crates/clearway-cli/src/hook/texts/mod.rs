@@ -14,7 +14,8 @@ pub(crate) use welcome::welcome;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
 use clearway_core::shell;
-use clearway_core::text::{printable, truncate_columns};
+use clearway_core::text::{printable, shown, truncate_columns};
+use clearway_kernel::config::Enforcement;
 use clearway_kernel::{Foreseen, Sheltered};
 use said::{FAILURE_COLUMNS, Said, clipped, cut};
 
@@ -28,7 +29,20 @@ pub(crate) fn sheltered(kept: &Sheltered) -> String {
     let place =
         kept.elsewhere.as_ref().map(|root| format!(" -C {}", shell::word(&root.display().to_string())));
     let place = place.unwrap_or_default();
-    format!("Clearway: {files} kept as s{number}; clearway{place} undo s{number} -y brings {them} back.")
+    let unless = if kept.may_go { ", unless the repository itself goes" } else { "" };
+    let text = format!(
+        "Clearway: {files} kept as s{number}; clearway{place} undo s{number} -y brings {them} back{unless}."
+    );
+    let Some(first) = kept.left_out.first() else { return text };
+    let more = match kept.left_out.len() {
+        1 => String::new(),
+        count => format!(" and {} more", count - 1),
+    };
+    Said {
+        text: format!("{text} Not kept: {}{more}, which git ignores.", shown(first)),
+        without_command: Some(text),
+    }
+    .within(TEXT_BYTES_MAX)
 }
 
 /// Uncommitted work will not merge with that of somebody else.
@@ -38,8 +52,11 @@ pub(crate) fn will_not_merge(foreseen: &Foreseen) -> String {
 }
 
 /// A command of git that others are in the way of, with the one that is free.
-pub(crate) fn not_run(failure: &Failure) -> String {
+pub(crate) fn not_run(failure: &Failure, mode: Enforcement) -> String {
     let why = truncate_columns(&printable(&failure.message), FAILURE_COLUMNS).into_owned();
+    if mode == Enforcement::Warn {
+        return Said::plain(format!("Clearway: {why}. It runs all the same.")).within(TEXT_BYTES_MAX);
+    }
     let text = format!("Clearway: not run: {why}.");
     match failure.hints.first() {
         Some(hint) => Said { text: format!("{text}\n{hint}"), without_command: Some(text) },
@@ -49,7 +66,12 @@ pub(crate) fn not_run(failure: &Failure) -> String {
 }
 
 /// A command would destroy what cannot be kept.
-pub(crate) fn unsheltered(failure: &Failure) -> String {
+pub(crate) fn unsheltered(failure: &Failure, mode: Enforcement) -> String {
+    if mode == Enforcement::Warn {
+        let why = truncate_columns(&printable(&failure.message), FAILURE_COLUMNS).into_owned();
+        let text = format!("Clearway: what is not committed could not be kept: {why}. It runs all the same.");
+        return cut(text, TEXT_BYTES_MAX);
+    }
     let text = format!(
         "Clearway: not run, because what is not committed could not be kept first: {}.",
         truncate_columns(&printable(&failure.message), FAILURE_COLUMNS)

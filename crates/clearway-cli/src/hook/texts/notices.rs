@@ -316,7 +316,7 @@ fn line(notice: &Notice, answer: &ScopeAnswer, is_granted: bool) -> Option<Said>
         Notice::CommittedUnchecked { target, commit, by } => {
             let by = by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
             format!(
-                "{} is yours and was committed{by} as {} past the check. See what went along: git show {0}",
+                "{} is yours and was committed{by} as {} past the check. See what went along: git show {1}",
                 path(target),
                 commit.get(..12).unwrap_or(commit)
             )

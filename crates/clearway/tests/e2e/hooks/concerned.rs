@@ -43,14 +43,14 @@ fn a_command_of_git_is_refused_by_the_mode_of_the_checkout_that_it_is_about() {
     let nobodys = home.repository("nobodys", &[("y.rs", "y\n")]);
     for place in [&app, &nobodys] {
         let mut one = Client::claude(&home, place, "one");
-        let reason = runs(&mut one, "git -C ../other switch -q -c new").denied();
+        let reason = runs(&mut one, "git -C ../other switch -q -c new main").denied();
         assert!(reason.starts_with("Clearway: not run: "), "{reason}");
     }
     let mut two = Client::claude(&home, &app, "two");
     two.before_edit("src/a.rs").silent();
     app.write("src/a.rs", "changed\n");
     let mut inside = Client::claude(&home, &other, "inside");
-    runs(&mut inside, "git -C ../app switch -q -c new").silent();
+    runs(&mut inside, "git -C ../app switch -q -c new main").silent();
 }
 
 #[test]

@@ -31,6 +31,7 @@ fn undo_leaves_alone_and_names_what_was_changed_or_committed_since() {
     assert_eq!((read("src/a.rs"), read("new.rs")), ("mine\n".into(), "mine\n".into()));
     let said = app.agent("ada").run(&["undo", &taken, "-y"]).expect(0).stdout();
     assert!(said.contains("left alone, changed since: 2 files") && said.contains("src/b.rs"), "{said}");
+    assert!(said.contains("as it was kept, over what is there: clearway "), "{said}");
 }
 
 #[test]

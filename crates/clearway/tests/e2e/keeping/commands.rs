@@ -99,6 +99,10 @@ fn what_cannot_be_kept_is_not_destroyed_where_that_is_enforced() {
     let reason = runs(&mut ada, &home, &app, "git clean -fd").denied();
     assert!(reason.contains("huge.bin"), "{reason}");
     assert!(app.path().join("huge.bin").exists());
+    assert!(reason.contains("move"), "{reason}");
+    runs(&mut ada, &home, &app, "mv huge.bin ../huge.bin").silent();
+    assert!(!app.path().join("huge.bin").exists(), "what is moved is not lost");
+    runs(&mut ada, &home, &app, "mv ../huge.bin huge.bin").silent();
     home.user_config("mode = \"observe\"\n");
     runs(&mut ada, &home, &app, "git clean -fd").silent();
     assert!(!app.path().join("huge.bin").exists());

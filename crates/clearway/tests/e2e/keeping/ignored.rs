@@ -1,8 +1,9 @@
 //! Small files that git ignores are kept too, beside git.
 
+use super::commands::{invite, runs};
 use super::{checkout, snapshot, states, status};
 use crate::{app, each, home};
-use clearway_testkit::{Files, Home, Repository};
+use clearway_testkit::{Client, Files, Home, Repository};
 use serde_json::json;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -91,4 +92,53 @@ fn more_than_there_is_room_for_is_left_out_and_what_is_gone_beside_git_is_named(
     std::fs::remove_file(app.path().join("secrets/01")).expect("a file");
     let restored = app.agent("ada").ok(&["restore", &taken["snapshot"].to_string()]);
     assert_eq!(states(&restored).get("secrets/01").map(String::as_str), Some("lost"));
+}
+
+#[test]
+fn those_that_cannot_be_kept_are_named_and_not_destroyed() {
+    let home = home();
+    let app = ignoring(&home);
+    invite(&app);
+    for number in 0..22 {
+        app.write(&format!("secrets/{number:02}"), &"y".repeat(999_990));
+    }
+    app.write("target/huge", &"z".repeat(1_000_001));
+    let mut ada = Client::claude(&home, &app, "ada");
+    for (command, named) in [
+        ("rm -rf secrets", "secrets/"),
+        ("rm -f data.bin", "data.bin"),
+        ("rm -f *.bin", "data.bin"),
+        ("cd src && rm ../data.bin", "data.bin"),
+        ("mv -f .env data.bin", "data.bin"),
+        ("git clean -fdx", "data.bin"),
+        ("git clean -fX", "data.bin"),
+    ] {
+        let reason = runs(&mut ada, &home, &app, command).denied();
+        assert!(reason.contains("could not be kept") && reason.contains(named), "{command}: {reason}");
+        assert!(reason.contains("move it somewhere else"), "{command}: {reason}");
+    }
+    for command in [
+        "rm -rf target",
+        "rm -rf src/debug.log",
+        "rm -f *.rs",
+        "git reset --hard",
+        "git stash",
+        "rm secrets/01",
+    ] {
+        assert_eq!(runs(&mut ada, &home, &app, command).code, 0, "{command}");
+    }
+    assert!(!app.path().join("target").exists() && app.path().join("data.bin").exists());
+    assert_eq!(runs(&mut ada, &home, &app, "mv data.bin ../elsewhere").code, 0, "what is moved is not lost");
+    assert!(!app.path().join("data.bin").exists());
+}
+
+#[test]
+fn what_a_command_that_only_a_shell_can_read_may_take_is_named_beside_what_is_kept() {
+    let home = home();
+    let app = ignoring(&home);
+    invite(&app);
+    app.write("src/a.rs", "mine\n");
+    let mut ada = Client::claude(&home, &app, "ada");
+    let told = runs(&mut ada, &home, &app, "D=$(echo src); rm -rf $D").told();
+    assert!(told.contains("kept as s") && told.contains("Not kept: data.bin, which git ignores"), "{told}");
 }

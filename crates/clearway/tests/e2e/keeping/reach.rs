@@ -26,9 +26,114 @@ fn undone(home: &Home, command: &str) {
 
 #[test]
 fn files_that_were_as_committed_come_back_with_the_others_and_so_does_the_index() {
-    for command in ["rm -rf src", "cd src && rm -rf *", "mv src/b.rs src/a.rs", "git rm -qf src/a.rs"] {
+    for command in [
+        "rm -rf src",
+        "cd src && rm -rf *",
+        "mv src/b.rs src/a.rs",
+        "git rm -qf src/a.rs",
+        "git rm -rfq src",
+        "mv src/a.rs src/b.rs",
+        "git mv -f src/b.rs src/a.rs",
+    ] {
         undone(&home(), command);
     }
+}
+
+#[test]
+fn what_a_move_left_as_committed_comes_back_and_what_it_made_stays() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    app.write("src/a.rs", "mine\n");
+    let mut ada = Client::claude(&home, &app, "ada");
+    runs(&mut ada, &home, &app, "git mv src lib").told();
+    app.agent("bob").ok(&["undo", "-y"]);
+    let there = |file: &str| (file.to_owned(), read(&app, file));
+    assert_eq!(there("src/a.rs"), ("src/a.rs".to_owned(), "mine\n".to_owned()));
+    assert_eq!(there("src/b.rs"), ("src/b.rs".to_owned(), "b\n".to_owned()));
+    let said = app.git(&["status", "--porcelain"]);
+    assert!(!said.contains("D  src") && said.contains(" M src/a.rs"), "{said}");
+}
+
+#[test]
+fn what_somebody_commits_over_a_file_that_a_move_wrote_over_stays() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    app.write("src/a.rs", "mine\n");
+    let mut ada = Client::claude(&home, &app, "ada");
+    runs(&mut ada, &home, &app, "mv src/a.rs src/b.rs").told();
+    app.write("src/b.rs", "somebody's work since\n");
+    app.agent("bob").ok(&["undo", "-y"]);
+    let said = (read(&app, "src/a.rs"), read(&app, "src/b.rs"));
+    assert_eq!(said, ("mine\n".to_owned(), "somebody's work since\n".to_owned()));
+}
+
+/// A path of a checkout as a shell tells it from its home.
+fn from_home(home: &Home, app: &Repository<'_>, rest: &str) -> String {
+    let from = app.path().strip_prefix(home.path()).expect("beside the home");
+    format!("~/../{}{rest}", from.display())
+}
+
+#[test]
+fn a_home_means_what_it_means_to_a_shell_wherever_the_command_stands() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    app.write("src/a.rs", "mine\n");
+    let (whole, src) = (from_home(&home, &app, ""), from_home(&home, &app, "/src"));
+    let mut ada = Client::claude(&home, &app, "ada");
+    let spelled = |path: &str| path.replacen('~', "$HOME", 1);
+    for command in [
+        format!("rm -rf {whole}"),
+        format!("rm -rf {}/.git", spelled(&whole)),
+        format!("cd /tmp && rm -rf {whole}"),
+        format!("D={whole}; rm -rf $D/.git"),
+        format!("find {whole} -delete"),
+        format!("rm -rf $UNSET{}/.git", app.path().display()),
+        "rm -rf \"$REPOSITORY/.git\"".to_owned(),
+    ] {
+        let reason = runs(&mut ada, &home, &app, &command).denied();
+        assert!(reason.contains("kept and committed"), "{command}: {reason}");
+    }
+    for command in [
+        format!("cd /tmp; rm -rf {src}"),
+        format!("cd /; rm -rf {}", spelled(&src)),
+        format!("git -C {whole} checkout -q ."),
+        format!("cd /tmp; git -C {} checkout -q .", spelled(&whole)),
+        format!("git checkout -q {src}"),
+        format!("cd /tmp; git --git-dir={0}/.git --work-tree={0} checkout -q .", spelled(&whole)),
+        format!("bash -c 'rm {src}/{{a,b}}.rs'"),
+    ] {
+        app.write("src/a.rs", "mine\n");
+        let told = runs(&mut ada, &home, &app, &command).told();
+        assert!(told.contains("kept as s") && read(&app, "src/a.rs") != "mine\n", "{command}: {told}");
+        app.agent("bob").ok(&["undo", "-y"]);
+        assert_eq!(read(&app, "src/a.rs"), "mine\n", "{command}");
+    }
+}
+
+#[test]
+fn files_that_only_a_shell_can_name_are_kept_before_a_checkout_of_them() {
+    for command in [
+        "git checkout -q $(git ls-files -m)",
+        "git checkout -q `git ls-files -m`",
+        "git ls-files -m | while read f; do git checkout -q $f; done",
+        "F=$(git ls-files -m); git checkout -q $F",
+    ] {
+        undone(&home(), command);
+    }
+}
+
+#[test]
+fn nothing_is_promised_of_what_may_go_with_the_repository() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    app.write("src/a.rs", "mine\n");
+    let mut ada = Client::claude(&home, &app, "ada");
+    let told = runs(&mut ada, &home, &app, "D=$(echo src); rm -rf $D").told();
+    assert!(told.contains("brings it back, unless the repository itself goes"), "{told}");
 }
 
 #[test]

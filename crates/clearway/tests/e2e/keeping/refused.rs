@@ -60,6 +60,22 @@ fn a_corrupt_index_is_gits_to_name_and_nothing_is_changed() {
 }
 
 #[test]
+fn what_stops_git_itself_is_no_matter_of_haste() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    app.write("src/a.rs", "mine\n");
+    std::fs::write(app.path().join(".git/index"), "no index").expect("a file");
+    let mut ada = Client::claude(&home, &app, "ada");
+    let reason = runs(&mut ada, &home, &app, "rm -rf src").denied();
+    assert!(
+        reason.contains("put the broken index aside") && !reason.contains("clearway snapshot"),
+        "{reason}"
+    );
+    assert!(app.path().join("src/a.rs").exists());
+}
+
+#[test]
 fn objects_that_cannot_be_written_fail_it_and_leave_no_report_behind() {
     let home = home();
     let app = app(&home);

@@ -88,6 +88,8 @@ fn what_is_another_agents_is_neither_popped_nor_dropped_and_ones_own_is_named() 
         let reason = asks(&mut ada, command).denied();
         assert!(reason.contains("stash@{0}") && reason.contains("stash@{1}"), "{command}: {reason}");
     }
+    let reason = asks(&mut ada, "git stash branch new").denied();
+    assert_eq!(named(&reason, "git"), "git stash branch new stash@{1}");
     let reason = asks(&mut ada, "git stash pop").denied();
     let command = named(&reason, "git");
     assert_eq!(command, "git stash pop stash@{1}");

@@ -61,3 +61,19 @@ fn whoever_is_alone_undoes_what_it_likes() {
         assert_eq!(asks(&mut ada, command).code, 0, "{command}");
     }
 }
+
+#[test]
+fn a_clean_is_kept_from_nothing_that_git_tracks() {
+    let home = home();
+    let app = invited(&home);
+    let (mut ada, mut bob) = (Client::claude(&home, &app, "ada"), Client::claude(&home, &app, "bob"));
+    edits(&mut ada, &app, "src/a.rs", "ada's\n");
+    app.write("junk", "junk\n");
+    app.write("src/junk", "junk\n");
+    for command in ["git clean -fdX", "git clean -qf -- src", "git clean -qfd"] {
+        assert_eq!(runs(&mut bob, &home, &app, command).code, 0, "{command}");
+    }
+    assert_eq!((read(&app, "src/a.rs"), read(&app, "junk")), ("ada's\n".to_owned(), String::new()));
+    edits(&mut ada, &app, "src/hers.rs", "ada's\n");
+    assert!(asks(&mut bob, "git clean -fd").denied().contains("src/hers.rs"));
+}

@@ -7,9 +7,9 @@ use serde_json::json;
 
 const WIDE: [&str; 18] = [
     "git switch other",
-    "git switch -c new",
+    "git switch -c new other",
     "git checkout other",
-    "git checkout -b new",
+    "git checkout -b new other",
     "git checkout -f",
     "git rebase other",
     "git merge other",
@@ -212,6 +212,19 @@ fn every_client_is_refused_in_its_own_form() {
 }
 
 #[test]
+fn a_branch_that_begins_at_what_is_checked_out_changes_nothing_and_is_made() {
+    let home = home();
+    let app = with_branch(&home);
+    let mut ada = Client::claude(&home, &app, "ada");
+    let mut bob = Client::claude(&home, &app, "bob");
+    edits(&mut bob, &app, "src/b.rs", "bob's\n");
+    for command in ["git checkout -q -b one", "git switch -q -c two", "git switch -q --create three"] {
+        assert_eq!(runs(&mut ada, &home, &app, command).code, 0, "{command}");
+        assert_eq!(read(&app, "src/b.rs"), "bob's\n", "{command}");
+    }
+}
+
+#[test]
 fn where_refusals_are_not_enforced_it_is_said_or_only_recorded() {
     let home = home();
     let app = with_branch(&home);
@@ -220,7 +233,8 @@ fn where_refusals_are_not_enforced_it_is_said_or_only_recorded() {
     edits(&mut bob, &app, "src/b.rs", "bob's\n");
     home.user_config("mode = \"warn\"\n");
     let told = asks(&mut ada, "git switch other").told();
-    assert!(told.contains("has uncommitted changes"), "{told}");
+    assert!(told.contains("has uncommitted changes") && told.contains("It runs all the same"), "{told}");
+    assert!(!told.contains("not run"), "{told}");
     home.user_config("mode = \"observe\"\n");
     assert_eq!(asks(&mut ada, "git switch other").code, 0);
     let denied = app.agent("eve").json(&["events", "--kind", "action.denied"]).expect(0).lines();
