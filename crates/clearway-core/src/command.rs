@@ -277,6 +277,8 @@ pub struct Force {
     pub negotiation: NegotiationId,
     /// Why.
     pub reason: String,
+    /// Whether it is taken although what its holder has not committed cannot be kept: for a person to say.
+    pub without_snapshot: bool,
 }
 
 /// What becomes of a request that cannot be granted now.
@@ -653,6 +655,8 @@ impl Command {
                 | Self::Settle(_)
                 | Self::Leave(_)
                 | Self::Attend(Attend::End)
+                | Self::Answer(Answer { says: Says::Release(_), .. })
+                | Self::Withdraw(_)
                 | Self::Recover
         )
     }
@@ -660,8 +664,7 @@ impl Command {
     /// Whether nobody has more when it is done: on a full disk it is carried out as long as it can be written, but for the room
     /// kept aside.
     pub fn takes_nothing(&self) -> bool {
-        let ends = matches!(self, Self::Sweep | Self::Withdraw(_) | Self::Halt(_) | Self::Attend(_));
-        let lets_go = matches!(self, Self::Answer(Answer { says: Says::Release(_), .. }));
-        self.gives_back() || ends || lets_go || matches!(self, Self::Freeze { .. } | Self::Thaw)
+        let ends = matches!(self, Self::Sweep | Self::Halt(_) | Self::Attend(_));
+        self.gives_back() || ends || matches!(self, Self::Freeze { .. } | Self::Thaw)
     }
 }

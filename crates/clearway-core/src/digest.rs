@@ -57,9 +57,10 @@ impl Command {
                 describe_answer(&mut text, says);
             }
             Command::Withdraw(negotiation) => field(&mut text, "negotiation", Some(negotiation.as_str())),
-            Command::Force(Force { negotiation, reason }) => {
+            Command::Force(Force { negotiation, reason, without_snapshot }) => {
                 field(&mut text, "negotiation", Some(negotiation.as_str()));
                 field(&mut text, "reason", Some(reason));
+                field(&mut text, "without-snapshot", without_snapshot.then_some("yes"));
             }
             Command::Halt(agent) | Command::Continue(agent) => {
                 field(&mut text, "agent", Some(agent.as_str()));

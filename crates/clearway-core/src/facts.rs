@@ -95,6 +95,7 @@ pub struct Facts {
     ignored: BTreeMap<(Worktree, String), bool>,
     above: Option<BTreeSet<Process>>,
     kept: BTreeMap<(Worktree, String), Option<Keeping>>,
+    unkept: BTreeMap<(Worktree, String), String>,
     above_of: BTreeMap<Process, StartedBy>,
     /// No look that is learned from now on began before this.
     looked_from: Option<Mono>,
@@ -127,6 +128,12 @@ impl Facts {
     /// Records whether git ignores a path.
     pub fn learn_ignored(&mut self, worktree: Worktree, path: String, ignored: bool) {
         self.ignored.insert((worktree, path), ignored);
+    }
+
+    /// Records that what is not committed at a path cannot be kept, and why.
+    pub fn learn_unkept(&mut self, worktree: Worktree, path: String, why: String) {
+        self.unkept.insert((worktree.clone(), path.clone()), why);
+        self.learn_kept(worktree, path, None);
     }
 
     /// Records which snapshot holds what is not committed at a path; `None` if nothing is, or it cannot be kept.
@@ -172,6 +179,11 @@ impl Facts {
     /// Which snapshot holds what is not committed at a path; `None` if nobody asked yet.
     pub fn kept(&self, worktree: &Worktree, path: &str) -> Option<Option<&Keeping>> {
         self.kept.get(&(worktree.clone(), path.to_owned())).map(Option::as_ref)
+    }
+
+    /// Why what is not committed at a path cannot be kept; `None` if it is, or nobody asked yet.
+    pub fn unkept(&self, worktree: &Worktree, path: &str) -> Option<&str> {
+        self.unkept.get(&(worktree.clone(), path.to_owned())).map(String::as_str)
     }
 
     /// What is known of what started a process; `None` if nobody asked yet.

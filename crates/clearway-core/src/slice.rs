@@ -473,10 +473,26 @@ pub enum Note {
         target: String,
         /// By whom.
         by: AgentName,
+        /// For whom.
+        to: AgentName,
         /// Why.
         reason: String,
         /// The snapshot of what it left there uncommitted.
         kept: Option<Seq>,
+    },
+    /// What it asked for was taken for it by force.
+    Taken {
+        /// What.
+        target: String,
+        /// From whom.
+        from: AgentName,
+        /// The snapshot of what that one left there uncommitted.
+        kept: Option<Seq>,
+    },
+    /// A person lets it go on.
+    Continued {
+        /// Why.
+        reason: String,
     },
     /// What it asked for is its own: it was granted when it was let go.
     Granted {
@@ -522,6 +538,10 @@ pub enum Answer {
     Later(Mono),
     /// No, and why.
     No(String),
+    /// Somebody else has it now, who is asked instead.
+    HandedTo(AgentName),
+    /// Nothing: the place that was kept meanwhile is kept no longer, and the request is over.
+    Outlasted,
 }
 
 /// A refusal that was recorded, and how often the same came again since.

@@ -96,20 +96,27 @@ impl Session<'_> {
 
     /// Keeps messages no longer that were kept for long enough, at most so many pages of them. What cannot be forgotten
     /// now is forgotten another time.
-    pub(crate) fn forget_old_mail(&mut self, pages_max: u64) {
+    /// How many were forgotten.
+    pub(crate) fn forget_old_mail(&mut self, pages_max: u64) -> u64 {
+        let mut forgotten = 0;
         for _ in 0..pages_max {
-            if !self.forget_a_page_of_mail().is_ok_and(|goes_on| goes_on) {
+            let Ok((count, goes_on)) = self.forget_a_page_of_mail() else { break };
+            forgotten += count;
+            if !goes_on {
                 break;
             }
         }
+        forgotten
     }
 
-    /// Whether there may be more.
-    fn forget_a_page_of_mail(&mut self) -> Result<bool, Failure> {
+    /// How many were forgotten, and whether there may be more.
+    fn forget_a_page_of_mail(&mut self) -> Result<(u64, bool), Failure> {
         let (now, retention) = (self.now()?, self.config.mail_retention());
         let mut read = ReadSet::default();
         read.mail.oldest = usize::try_from(FORGET_EVERY).unwrap_or(usize::MAX);
-        let Some(mut found) = self.read(|snapshot| snapshot.load(&read, &now))? else { return Ok(false) };
+        let Some(mut found) = self.read(|snapshot| snapshot.load(&read, &now))? else {
+            return Ok((0, false));
+        };
         let first = found.mail.letters.first().map_or(found.scope.rev, |letter| letter.message.seq);
         // Each message is an event, so there cannot be more of them than events since the first one.
         if found.scope.rev.0.saturating_sub(first.0) >= retention.messages_max {
@@ -118,10 +125,12 @@ impl Session<'_> {
         }
         let oldest = found.mail.letters.iter().map(|letter| &letter.message);
         let up_to: Option<Seq> = outlived(oldest, found.mail.count, now.wall, retention);
-        let Some(up_to) = up_to else { return Ok(false) };
+        let Some(up_to) = up_to else { return Ok((0, false)) };
         self.forget_idempotency_key();
         self.command(Command::Mail(Act::Forget(up_to)))?.outcome?;
-        Ok(found.mail.letters.last().is_some_and(|last| last.message.seq == up_to))
+        let forgotten = found.mail.letters.iter().filter(|letter| letter.message.seq <= up_to).count();
+        let goes_on = found.mail.letters.last().is_some_and(|last| last.message.seq == up_to);
+        Ok((forgotten as u64, goes_on))
     }
 
     /// An answer that finds nobody of a name, with the one that comes near.

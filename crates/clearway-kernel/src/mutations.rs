@@ -206,9 +206,10 @@ impl Session<'_> {
 
     /// Records every expiry, and keeps snapshots and messages no longer that were kept for long enough.
     pub fn sweep(&mut self) -> Result<Reply, Failure> {
-        let reply = self.command(Command::Sweep)?;
+        let mut reply = self.command(Command::Sweep)?;
         self.forget_outlived();
-        self.forget_old_mail(u64::MAX);
+        let messages = self.forget_old_mail(u64::MAX);
+        reply.notices.extend((messages > 0).then_some(Notice::ForgotMail { messages }));
         Ok(reply)
     }
 

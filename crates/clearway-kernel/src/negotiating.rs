@@ -132,6 +132,8 @@ impl Session<'_> {
     fn until_settled(&mut self, ask: &Ask, first: Reply, wait_ms: u64) -> Result<Reply, Failure> {
         self.forget_idempotency_key();
         let Some(ids) = pending(&first).filter(|_| !tells_circle(&first)) else { return Ok(first) };
+        // What was said before is known: only what is said from now on is an answer.
+        let known = self.asked(&ids)?;
         let look = Ask { tells_circle: true, ..ask.clone() };
         let ends = first.now.mono.plus_ms(wait_ms);
         let mut seen = first.rev;
@@ -139,8 +141,12 @@ impl Session<'_> {
             let left_ms = ends.since(self.now()?.mono);
             let scope = self.site.key.clone();
             let reply = self.preview_in(&scope, Command::Ask(look.clone()))?;
-            if left_ms == 0 || tells_circle(&reply) || pending(&reply).is_none() || self.is_answered(&ids)? {
-                return self.settled(&look, &ids);
+            if left_ms == 0
+                || tells_circle(&reply)
+                || pending(&reply).is_none()
+                || self.is_answered(&known)?
+            {
+                return self.settled(&look, &known);
             }
             self.changed(&scope, seen, left_ms.min(LOOK_MS))?;
             seen = reply.rev;
@@ -149,16 +155,17 @@ impl Session<'_> {
 
     /// How what was asked stands at the end: as it was answered, or as asking once more finds it, which asks nobody anew who
     /// was asked.
-    fn settled(&mut self, ask: &Ask, ids: &[NegotiationId]) -> Result<Reply, Failure> {
-        let is_answered = self.is_answered(ids)?;
+    fn settled(&mut self, ask: &Ask, known: &[NegotiationView]) -> Result<Reply, Failure> {
+        let is_answered = self.is_answered(known)?;
+        let ids: Vec<NegotiationId> = known.iter().map(|view| view.negotiation.id).collect();
         let is_free = |asked: &[NegotiationView]| {
             asked.iter().any(|view| view.negotiation.settled().is_some_and(|over| over.how.is_free()))
         };
-        let tells_answer = is_answered && !is_free(&self.asked(ids)?);
+        let tells_answer = is_answered && !is_free(&self.asked(&ids)?);
         let last = Command::Ask(Ask { tells_answer, ..ask.clone() });
         let reply = self.heard(|session| session.command(last))?;
         let Ok(Success::Negotiated(mut outcome)) = reply.outcome.clone() else { return Ok(reply) };
-        let asked = self.asked(ids)?;
+        let asked = self.asked(&ids)?;
         // What was let go may be somebody else's by now, or somebody else's turn: then that is how it stands.
         if is_answered && (!is_free(&asked) || outcome.status == Status::FreeNow) {
             let settled = asked.iter().find_map(|view| view.negotiation.settled());
@@ -177,12 +184,15 @@ impl Session<'_> {
         Ok(waits.into_iter().find(is_its).map(Box::new))
     }
 
-    /// Whether a holder said anything, or a request is over.
-    fn is_answered(&mut self, ids: &[NegotiationId]) -> Result<bool, Failure> {
-        use clearway_core::negotiation::NegotiationState::Requested;
-        let slice = self.with_negotiations(ids)?;
-        let open = |id: &NegotiationId| slice.negotiation(*id).is_some_and(|found| found.state == Requested);
-        Ok(!ids.iter().all(open))
+    /// Whether a holder said anything since, or a request is over.
+    fn is_answered(&mut self, known: &[NegotiationView]) -> Result<bool, Failure> {
+        let ids: Vec<NegotiationId> = known.iter().map(|view| view.negotiation.id).collect();
+        let slice = self.with_negotiations(&ids)?;
+        let stands = |view: &NegotiationView| {
+            let found = slice.negotiation(view.negotiation.id);
+            found.is_some_and(|found| found.state == view.negotiation.state)
+        };
+        Ok(!known.iter().all(stands))
     }
 
     /// The requests as they stand.
@@ -201,7 +211,8 @@ impl Session<'_> {
         let negotiation = negotiation_id(&words.id)?;
         let says = match (words.says.as_str(), words.rest.as_slice()) {
             ("release", parts) => {
-                let parts = parts.iter().map(|part| self.target(Kind::Path, part));
+                let kind = self.kind_asked_for(negotiation, parts)?;
+                let parts = parts.iter().map(|part| self.target(kind, part));
                 Says::Release(parts.collect::<Result<_, _>>()?)
             }
             ("after-commit", []) => Says::AfterCommit,
@@ -223,18 +234,33 @@ impl Session<'_> {
         self.heard(|session| session.command(Command::Answer(Answer { negotiation, says })))
     }
 
+    /// What a part of what was asked for is: of a name, that name.
+    fn kind_asked_for(&mut self, id: NegotiationId, parts: &[String]) -> Result<Kind, Failure> {
+        if parts.is_empty() {
+            return Ok(Kind::Path);
+        }
+        let slice = self.with_negotiations(&[id])?;
+        let is_name = slice.negotiation(id).is_some_and(|asked| matches!(asked.target, Target::Name(_)));
+        Ok(if is_name { Kind::Name } else { Kind::Path })
+    }
+
     /// Takes a request back.
     pub fn withdraw(&mut self, id: &str) -> Result<Reply, Failure> {
         let id = negotiation_id(id)?;
         self.heard(|session| session.command(Command::Withdraw(id)))
     }
 
-    /// Takes what was asked for. Whoever is not the one who asked may be an operator; the rules are the same.
-    pub fn force(&mut self, id: &str, reason: &str) -> Result<Reply, Failure> {
+    /// Takes what was asked for. Whoever is not the one who asked may be an operator; the rules are the same. An operator
+    /// alone takes what cannot be kept first.
+    pub fn force(&mut self, id: &str, reason: &str, without_snapshot: bool) -> Result<Reply, Failure> {
         let (negotiation, reason) = (negotiation_id(id)?, stated(reason, "say why: it is recorded")?);
-        let force = Command::Force(Force { negotiation, reason: reason.clone() });
+        let force = Command::Force(Force { negotiation, reason: reason.clone(), without_snapshot });
+        if without_snapshot {
+            self.act_as_operator(&reason)?;
+        }
         let reply = self.preview_in(&self.site.key.clone(), force.clone())?;
-        let is_stranger = matches!(&reply.outcome, Err(failure) if failure.slug == Slug::NotParty);
+        let is_stranger =
+            !without_snapshot && matches!(&reply.outcome, Err(failure) if failure.slug == Slug::NotParty);
         if is_stranger {
             let holds_key = audit::presented_key(self.outside)?;
             let act = operator_act(self.outside.surroundings(), &reason, holds_key)?;

@@ -172,12 +172,23 @@ fn write_note(out: &mut Writer, note: &Note) {
             out.byte(10);
             out.text(negotiation.as_str());
         }
-        Note::Forced { target, by, reason, kept } => {
-            out.byte(11);
+        Note::Forced { target, by, to, reason, kept } => {
+            out.byte(14);
             out.text(target);
             out.text(by.as_str());
+            out.text(to.as_str());
             out.text(reason);
             out.option(*kept, |out, number| out.number(number.0));
+        }
+        Note::Taken { target, from, kept } => {
+            out.byte(15);
+            out.text(target);
+            out.text(from.as_str());
+            out.option(*kept, |out, number| out.number(number.0));
+        }
+        Note::Continued { reason } => {
+            out.byte(16);
+            out.text(reason);
         }
         Note::Granted { target, from } => {
             out.byte(12);
@@ -235,12 +246,20 @@ fn read_note(input: &mut Reader<'_>) -> Result<Note, DecodeError> {
             answer: read_answer(input)?,
         },
         10 => Note::Overdue(negotiation_id(input)?),
-        11 => Note::Forced {
+        // The first did not say for whom, which mostly is who took it.
+        how @ (11 | 14) => {
+            let target = input.text()?.to_owned();
+            let by = input.word("agent name", AgentName::parse)?;
+            let to = (how == 14).then(|| input.word("agent name", AgentName::parse)).transpose()?;
+            let (to, reason) = (to.unwrap_or_else(|| by.clone()), input.text()?.to_owned());
+            Note::Forced { target, by, to, reason, kept: input.option(|input| input.number().map(Seq))? }
+        }
+        15 => Note::Taken {
             target: input.text()?.to_owned(),
-            by: input.word("agent name", AgentName::parse)?,
-            reason: input.text()?.to_owned(),
+            from: input.word("agent name", AgentName::parse)?,
             kept: input.option(|input| input.number().map(Seq))?,
         },
+        16 => Note::Continued { reason: input.text()?.to_owned() },
         12 => Note::Granted {
             target: input.text()?.to_owned(),
             from: input.word("agent name", AgentName::parse)?,
@@ -267,6 +286,11 @@ fn write_answer(out: &mut Writer, answer: &Answer) {
             out.byte(2);
             out.text(reason);
         }
+        Answer::HandedTo(to) => {
+            out.byte(3);
+            out.text(to.as_str());
+        }
+        Answer::Outlasted => out.byte(4),
     }
 }
 
@@ -275,6 +299,8 @@ fn read_answer(input: &mut Reader<'_>) -> Result<Answer, DecodeError> {
         0 => Answer::AfterCommit,
         1 => Answer::Later(Mono(input.number()?)),
         2 => Answer::No(input.text()?.to_owned()),
+        3 => Answer::HandedTo(input.word("agent name", AgentName::parse)?),
+        4 => Answer::Outlasted,
         other => return Err(DecodeError::unknown("answer", other.to_string())),
     })
 }
@@ -361,8 +387,22 @@ mod tests {
                 Note::Answered { target: "a".to_owned(), holder: to.clone(), answer: Answer::AfterCommit },
                 Note::Answered { target: "a".to_owned(), holder: to.clone(), answer: Answer::Later(Mono(4)) },
                 Note::Answered { target: "a".to_owned(), holder: to.clone(), answer: Answer::No("b".into()) },
+                Note::Answered {
+                    target: "a".to_owned(),
+                    holder: to.clone(),
+                    answer: Answer::HandedTo(to.clone()),
+                },
+                Note::Answered { target: "a".to_owned(), holder: to.clone(), answer: Answer::Outlasted },
                 Note::Overdue(asked),
-                Note::Forced { target: "a".into(), by: to.clone(), reason: "b".into(), kept: Some(Seq(41)) },
+                Note::Forced {
+                    target: "a".into(),
+                    by: to.clone(),
+                    to: to.clone(),
+                    reason: "b".into(),
+                    kept: Some(Seq(41)),
+                },
+                Note::Taken { target: "a".into(), from: to.clone(), kept: Some(Seq(41)) },
+                Note::Continued { reason: "b".into() },
                 Note::Granted { target: "a".to_owned(), from: to.clone() },
                 Note::Circle { target: "a".into(), by: to.clone(), yielder: Some((to, "b".into())) },
             ],

@@ -41,7 +41,8 @@ impl World for Machine {
 }
 
 impl Machine {
-    /// Keeps what somebody is about to take over, each checkout at once. What cannot be kept keeps nobody from it.
+    /// Keeps what somebody is about to take over, each checkout at once. What becomes of what cannot be kept is for the
+    /// decision to say.
     fn keep(&mut self, queries: &BTreeSet<FactQuery>, facts: &mut Facts) {
         let Ok(now) = self.now() else { return };
         let mut wanted: BTreeMap<(&Worktree, SnapshotCause), Vec<&str>> = BTreeMap::new();
@@ -61,6 +62,12 @@ impl Machine {
                 ignored_beside: None,
             };
             let drafted = self.shelf(Path::new(&worktree.0)).and_then(|mut shelf| shelf.draft(&order));
+            if let Err(failure) = &drafted {
+                for path in &paths {
+                    facts.learn_unkept(worktree.clone(), (*path).to_owned(), failure.message.clone());
+                }
+                continue;
+            }
             let drafted = drafted.ok().flatten();
             for path in paths {
                 let kept = drafted.as_ref().filter(|drafted| drafted.holds(path));

@@ -7,8 +7,9 @@ use crate::arguments::{
 use crate::console::{Answer, Problem, document};
 use crate::given::Given;
 use crate::render::mail::since;
-use crate::render::{Cell, Fit, Page, Table, Tone, ago, and_more, count, holding, wrapped};
+use crate::render::{Cell, Fit, Page, Table, Tone, and_more, count, holding, wrapped};
 use crate::usage::explain_wait;
+use clearway_core::limits::FORCE_SILENCE_WINDOWS;
 use clearway_core::negotiation::{
     Negotiated, NegotiationEnd, NegotiationState, NegotiationView, Settled, Status,
 };
@@ -37,7 +38,7 @@ pub(super) fn withdraw(session: &mut Session<'_>, flags: &WithdrawFlags) -> Resu
 }
 
 pub(super) fn force(session: &mut Session<'_>, flags: &ForceFlags) -> Result<Changed, Problem> {
-    Changed::new(session.force(&flags.id, &flags.reason)?)
+    Changed::new(session.force(&flags.id, &flags.reason, flags.without_snapshot)?)
 }
 
 pub(super) fn halt(session: &mut Session<'_>, flags: &HaltFlags) -> Result<Changed, Problem> {
@@ -73,8 +74,9 @@ impl Answer for Asked {
 
 /// Requests to holders, one a line.
 pub(super) fn negotiation_table(negotiations: &[NegotiationView], now: &Now) -> Table {
-    let mut table = Table::new(&[Fit::Whole, Fit::Start, Fit::Last, Fit::Last, Fit::Whole, Fit::End]);
-    table.head(&["id", "asked for", "who", "of", "since", "next"]);
+    // What comes next is what one looks for: names give way to it.
+    let mut table = Table::new(&[Fit::Whole, Fit::Start, Fit::Last, Fit::Last, Fit::Whole]);
+    table.head(&["id", "asked for", "who", "of", "next"]);
     for view in negotiations {
         let negotiation = &view.negotiation;
         table.row(vec![
@@ -82,7 +84,6 @@ pub(super) fn negotiation_table(negotiations: &[NegotiationView], now: &Now) -> 
             Cell::new(negotiation.target.display()).tone(Tone::Strong),
             Cell::new(view.requester.as_str()),
             Cell::new(view.holder.as_str()),
-            Cell::new(ago(now.mono.since(negotiation.since))),
             Cell::new(next_of(view, now)),
         ]);
     }
@@ -94,12 +95,15 @@ pub(super) fn next_of(view: &NegotiationView, now: &Now) -> String {
     let negotiation = &view.negotiation;
     let left = rounded(negotiation.deadline.since(now.mono));
     match &negotiation.state {
-        _ if negotiation.overdue => "deadline passed; force once it is silent".to_owned(),
+        _ if negotiation.overdue => {
+            let silence_ms = FORCE_SILENCE_WINDOWS * negotiation.urgency.window_ms();
+            format!("force if silent for {}", rounded(silence_ms))
+        }
         NegotiationState::AfterCommit => "with its next commit".to_owned(),
         NegotiationState::Later(until) if *until > now.mono => {
             format!("later, in {}", rounded(until.since(now.mono)))
         }
-        NegotiationState::Later(_) => format!("was to be later, within {left}"),
+        NegotiationState::Later(_) => format!("later is over, {left} left"),
         NegotiationState::Requested => format!("answer within {left}"),
         NegotiationState::Over(settled) => settled.how.word().to_owned(),
     }
@@ -154,12 +158,21 @@ fn headline(outcome: &Negotiated, now: &Now) -> String {
         Status::PartlyReleased => {
             about(&|view| format!("let go of a part of {} for {}: {freed}", what(view), view.requester))
         }
+        // Whoever has a place of its own there asked.
+        Status::Deferred if outcome.queued.is_some() => {
+            about(&|view| format!("{} keeps {} for now: {}", view.holder, what(view), next_of(view, now)))
+        }
         Status::Deferred => about(&|view| {
             format!("{} has to wait for {}: {}", view.requester, what(view), next_of(view, now))
         }),
         Status::Refused => about(&|view| format!("{} keeps {}", view.holder, what(view))),
         Status::Withdrawn => about(&|view| format!("took back the request for {}", what(view))),
-        Status::Lapsed => about(&|view| format!("the request for {} lapsed: its lease is over", what(view))),
+        Status::Lapsed => about(&|view| {
+            let settled = view.negotiation.settled();
+            let reason = settled.and_then(|settled| settled.reason.as_deref()).map(printable);
+            let why = reason.unwrap_or("its lease is over".into());
+            format!("the request for {} lapsed: {why}", what(view))
+        }),
         Status::Forced if outcome.released.is_empty() && outcome.split.is_empty() => {
             about(&|view| already_over(view, &what(view), now))
         }

@@ -183,7 +183,8 @@ pub(super) fn let_go(
         false => draft.give_back(actor, lease),
         true => {
             let kept = draft.record_kept(actor, lease);
-            draft.notices.extend(kept.map(|(_, notice)| notice));
+            let said = kept.map(|(_, notice)| notice).or_else(|| draft.told_unkept(lease));
+            draft.notices.extend(said);
             draft.end_lease(lease.id);
             draft.push(actor, Body::LeaseOrphaned { lease: lease.id, holder: lease.holder });
             lease.id

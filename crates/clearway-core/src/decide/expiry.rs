@@ -2,6 +2,7 @@
 
 use super::draft::Draft;
 use super::identify;
+use super::identity::Identified;
 use crate::command::{Command, Request, Reserve};
 use crate::event::{Actor, Body};
 use crate::facts::FactQuery;
@@ -45,6 +46,16 @@ impl Draft<'_> {
         self.record_wait_ends()?;
         self.record_overdue();
         Ok(self)
+    }
+
+    /// The same for somebody who is about to hear who asks, and answers: those who are gone are known by then.
+    pub(super) fn caught_up_for(
+        &mut self,
+        request: &Request,
+        identified: &Identified,
+    ) -> Result<&mut Self, BTreeSet<FactQuery>> {
+        let unknown = self.unseen_askers(&request.command, identified);
+        if unknown.is_empty() { self.caught_up(request) } else { Err(unknown) }
     }
 
     /// Opens the scope with its first event, and begins an epoch when the boot is not the one last seen.

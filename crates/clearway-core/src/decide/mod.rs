@@ -242,7 +242,7 @@ pub fn decide(
             draft.deny(&failure, request);
             Err(failure)
         }),
-        (command, Ok(identified)) => draft.caught_up(request).and_then(|draft| {
+        (command, Ok(identified)) => draft.caught_up_for(request, &identified).and_then(|draft| {
             if let Err(failure) = negotiate::is_halted(draft, command, &identified) {
                 let actor = draft.act_as(&identified);
                 return Ok(Err(draft.denied(actor, command.subject(), failure)));
@@ -267,6 +267,7 @@ fn settle(
 ) -> Decision {
     draft.close_negotiations();
     let missing = draft.record_offers(entropy);
+    draft.follow_what_was_handed(entropy);
     reserve::show_as_it_is_now(&draft, &mut outcome);
     // Whoever sweeps has the time to find out whose turn it is. Others leave it to them.
     if matches!(request.command, Command::Sweep | Command::Attend(_)) && !missing.is_empty() {

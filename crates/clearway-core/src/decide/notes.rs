@@ -12,7 +12,7 @@ use crate::limits::{
     CALL_MS_MAX, EDITED_MS, EDITS_PER_AGENT_MAX, LOOK_MS_MAX, NOTES_MAX, NOTES_MS, NOTES_PER_AGENT_MAX,
 };
 use crate::mail::Importance;
-use crate::negotiation::Negotiation;
+use crate::negotiation::{Negotiation, NegotiationState};
 use crate::slice::{Announced, Answer, Memo, Note, Writing};
 use crate::target::{Target, Worktree};
 use crate::time::Mono;
@@ -34,6 +34,7 @@ impl Draft<'_> {
                 | Note::PassedOn { .. }
                 | Note::Overdue(_)
                 | Note::Granted { .. }
+                | Note::Taken { .. }
                 | Note::Circle { .. }
         );
         let own = self.agent.as_ref().is_some_and(|(me, _)| *me == to) && !concerns_itself;
@@ -172,10 +173,17 @@ impl Draft<'_> {
             Note::Asked(id) => self.asked(*id),
             Note::Answered { target, holder, answer } => self.answered(me, target, holder, answer),
             Note::Overdue(id) => self.overdue(me, *id),
-            Note::Forced { target, by, reason, kept } => {
-                let (target, by, reason) = (target.clone(), by.clone(), reason.clone());
-                Some(Notice::Forced { target, by, reason, kept: *kept })
+            Note::Forced { target, by, to, reason, kept } => {
+                let (target, by, to, reason) = (target.clone(), by.clone(), to.clone(), reason.clone());
+                Some(Notice::Forced { target, by, to, reason, kept: *kept })
             }
+            Note::Taken { target, from, kept } => {
+                let is_held = self.has(me, target);
+                let is_there = is_held || self.is_kept_for(me, target);
+                let (target, from, kept) = (target.clone(), from.clone(), *kept);
+                is_there.then_some(Notice::Taken { target, from, kept, is_held })
+            }
+            Note::Continued { reason } => Some(Notice::Continued { reason: reason.clone() }),
             Note::Granted { target, from } => {
                 self.has(me, target).then(|| Notice::Granted { target: target.clone(), from: from.clone() })
             }
@@ -185,6 +193,13 @@ impl Draft<'_> {
 
     fn has(&self, me: AgentId, target: &str) -> bool {
         self.leases_now().any(|lease| lease.holder == me && lease.target.display() == target)
+    }
+
+    /// Whether its turn has come.
+    fn is_kept_for(&self, me: AgentId, target: &str) -> bool {
+        let is_it = |wait: &Wait| wait.wanted.wants.iter().any(|want| want.target.display() == target);
+        let mut own = self.queue.iter().map(|view| &view.wait).filter(|wait| wait.agent == me);
+        own.any(|wait| wait.offered_until.is_some() && is_it(wait))
     }
 
     /// What a holder hears of a request: nothing, if it is settled by then.
@@ -213,7 +228,9 @@ impl Draft<'_> {
         };
         let is_so = match answer {
             Answer::AfterCommit | Answer::Later(_) => self.negotiations.iter().any(is_it),
-            Answer::No(_) => !self.has(me, target),
+            Answer::No(_) | Answer::HandedTo(_) | Answer::Outlasted => {
+                !self.has(me, target) && !self.is_kept_for(me, target)
+            }
         };
         if !is_so {
             return None;
@@ -224,6 +241,8 @@ impl Draft<'_> {
             Answer::Later(until) if *until <= self.now.mono => return None,
             Answer::Later(until) => Said::Later { left_ms: until.since(self.now.mono) },
             Answer::No(reason) => Said::No(reason.clone()),
+            Answer::HandedTo(to) => Said::HandedTo(to.clone()),
+            Answer::Outlasted => Said::Outlasted,
         };
         Some(Notice::Answered { target, holder, says })
     }
@@ -236,7 +255,12 @@ impl Draft<'_> {
             false => (false, open.requester),
         };
         let other = self.name_of(other);
-        Some(Notice::Overdue { negotiation: id, target, worktree, other, is_mine })
+        let said = match open.state {
+            NegotiationState::AfterCommit => Some(Said::AfterCommit),
+            NegotiationState::Later(until) => Some(Said::Later { left_ms: until.since(self.now.mono) }),
+            _ => None,
+        };
+        Some(Notice::Overdue { negotiation: id, target, worktree, other, is_mine, said })
     }
 
     fn waiting(&self, id: WaitId) -> Option<&Wait> {
@@ -340,6 +364,7 @@ impl Note {
             Self::WaitedFor(_)
                 | Self::Asked(_)
                 | Self::Granted { .. }
+                | Self::Taken { .. }
                 | Self::Circle { .. }
                 | Self::PlaceOver { .. }
                 | Self::PassedOn { .. }
@@ -350,7 +375,14 @@ impl Note {
 
     /// Whether it is kept for an agent without hooks: what somebody did to it, which no state shows any more.
     fn is_told_without_hooks(&self) -> bool {
-        matches!(self, Self::Answered { .. } | Self::Forced { .. } | Self::Circle { .. })
+        matches!(
+            self,
+            Self::Answered { .. }
+                | Self::Forced { .. }
+                | Self::Taken { .. }
+                | Self::Continued { .. }
+                | Self::Circle { .. }
+        )
     }
 
     /// Whether it is told whatever else was told before.
@@ -361,6 +393,8 @@ impl Note {
                 | Self::Overdue(_)
                 | Self::Forced { .. }
                 | Self::Granted { .. }
+                | Self::Taken { .. }
+                | Self::Continued { .. }
                 | Self::Circle { .. }
                 | Self::Asked(_)
                 | Self::Mail(Announced { importance: Importance::Urgent, .. })

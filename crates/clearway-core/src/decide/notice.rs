@@ -13,12 +13,23 @@ use crate::time::Wall;
 /// Something worth saying beside an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// The former holder was proven gone.
+    /// The former holder was proven gone, or silent for so long that it was taken by force.
     TookOver {
         /// On what.
         target: String,
         /// From whom.
         from: AgentName,
+        /// Whether that one is gone, or what kept it.
+        is_gone: bool,
+    },
+    /// What somebody has not committed on a path could not be kept.
+    Unkept {
+        /// On what.
+        target: String,
+        /// Whose.
+        from: AgentName,
+        /// Why not.
+        why: String,
     },
     /// What somebody left uncommitted on a path is kept.
     Kept {
@@ -151,6 +162,8 @@ pub enum Notice {
         other: AgentName,
         /// Whether the caller asked.
         is_mine: bool,
+        /// What the holder had said to it, if it said anything.
+        said: Option<Said>,
     },
     /// What the caller held was taken from it.
     Forced {
@@ -158,10 +171,28 @@ pub enum Notice {
         target: String,
         /// By whom.
         by: AgentName,
+        /// For whom.
+        to: AgentName,
         /// Why.
         reason: String,
         /// The snapshot of what the caller left there uncommitted.
         kept: Option<Seq>,
+    },
+    /// What the caller asked for was taken for it by force.
+    Taken {
+        /// What.
+        target: String,
+        /// From whom.
+        from: AgentName,
+        /// The snapshot of what that one left there uncommitted.
+        kept: Option<Seq>,
+        /// Whether the caller has it, or its turn has come.
+        is_held: bool,
+    },
+    /// A person lets the caller go on.
+    Continued {
+        /// Why.
+        reason: String,
     },
     /// What the caller asked for was granted when it was let go.
     Granted {
@@ -371,6 +402,11 @@ pub enum Notice {
         /// The scope inside.
         inner: String,
     },
+    /// Messages were kept for long enough, and are forgotten.
+    ForgotMail {
+        /// How many.
+        messages: u64,
+    },
     /// The caller has mail.
     Mail(Announced),
 }
@@ -430,6 +466,10 @@ pub enum Said {
     },
     /// No, and why.
     No(String),
+    /// Somebody else has it now, who is asked instead.
+    HandedTo(AgentName),
+    /// Nothing: the place that was kept meanwhile is kept no longer, and the request is over.
+    Outlasted,
 }
 
 impl Notice {

@@ -5,7 +5,7 @@
 
 use super::identity::registered;
 use crate::agent::Caller;
-use crate::command::{Command, Request};
+use crate::command::{Command, Force, Request};
 use crate::failure::Failure;
 use crate::slice::Slice;
 use crate::slug::Slug;
@@ -21,7 +21,10 @@ pub(super) fn may_operate(slice: &Slice, request: &Request) -> Result<(), Failur
     let caller = &request.caller;
     let Some(act) = &caller.operator else {
         return match request.command {
-            Command::Anchor | Command::Halt(_) | Command::Continue(_) => {
+            Command::Anchor
+            | Command::Halt(_)
+            | Command::Continue(_)
+            | Command::Force(Force { without_snapshot: true, .. }) => {
                 Err(not_operator(&request.command, "the caller does not claim to be one"))
             }
             _ => Ok(()),
@@ -42,6 +45,7 @@ fn not_operator(command: &Command, why: &str) -> Failure {
         Command::Anchor => "an anchor is signed by an operator",
         Command::Freeze { .. } | Command::Thaw => "whether agents may edit is for an operator to say",
         Command::Halt(_) | Command::Continue(_) => "an agent is stopped by a person",
+        Command::Force(_) => "taking what cannot be kept first is an operator's act",
         Command::Commit(_) => "letting a commit take along what is with others is an operator's act",
         _ => "--reason is for an operator's act",
     };

@@ -3,6 +3,7 @@
 
 use super::draft::Draft;
 use super::{Left, Notice};
+use crate::agent::Liveness;
 use crate::command::Want;
 use crate::facts::FactQuery;
 use crate::ids::{AgentId, Epoch, Fence, LeaseId, Seq};
@@ -42,8 +43,8 @@ fn latest_on_it(past: &[&Lease], lease: &Lease) -> Vec<LeaseId> {
     on_it.first().into_iter().chain(alone).map(|old| old.id).collect()
 }
 
-/// The last who held the very path left a change behind that is still there, or was proven gone and made way
-/// for a turn that the caller takes now. Whoever above the caller holds it since was told.
+/// The last who held the very path left a change behind that is still there, or it was taken from that one for a turn that
+/// the caller takes now: because it was proven gone, or by force. Whoever above the caller holds it since was told.
 pub(super) fn left_behind(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice> {
     let last = last_on(draft, &lease.target, &lease.worktree)?;
     let ended = last.ended.filter(|_| last.holder != me)?;
@@ -52,7 +53,12 @@ pub(super) fn left_behind(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Opti
     match ended.how {
         End::Orphaned | End::TakenOver if is_clean(draft, lease) => None,
         End::Orphaned => Some(Notice::LeftBehind { target, from, left: Left::of(holder, Some(ended.at)) }),
-        End::TakenOver => Some(Notice::TookOver { target, from }),
+        End::TakenOver => {
+            // What a command kept is taken from nobody before that command is gone.
+            let is_there = draft.view().liveness(draft.slice.agent(last.holder)?) != Liveness::Gone;
+            let is_gone = last.bound.is_some() || !is_there;
+            Some(Notice::TookOver { target, from, is_gone })
+        }
         End::Released | End::Yielded | End::Expired(_) => None,
     }
 }
@@ -67,14 +73,18 @@ pub(super) fn kept_at_turn(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Opt
     }
     let target = lease.target.display();
     let number = draft.memo_of(last.holder)?.notes.iter().find_map(|note| match note {
-        Note::PassedOn { target: passed, kept, .. } if *passed == target => *kept,
+        Note::PassedOn { target: passed, kept, .. } | Note::Forced { target: passed, kept, .. }
+            if *passed == target =>
+        {
+            *kept
+        }
         _ => None,
     })?;
     Some(Notice::Kept { target, from: draft.name_of(last.holder), number })
 }
 
 /// What has to be known of files that are about to be taken, and were left behind by others: nobody is told of a change
-/// that was committed or undone since.
+/// that was committed or undone since, nor of anybody that it is gone who is not.
 pub(super) fn unknown_leftovers<'w>(
     draft: &Draft<'_>,
     me: AgentId,
@@ -87,9 +97,15 @@ pub(super) fn unknown_leftovers<'w>(
             last.holder != me && last.ended.is_some_and(|ended| is_left(ended.how))
         })
     };
-    let path = |want: &Want| want.target.canonical().to_owned();
-    let unknown = taken.filter(is_left).map(path).filter(|path| draft.facts.dirty(worktree, path).is_none());
-    unknown.map(|path| FactQuery::Dirty(worktree.clone(), path)).collect()
+    let left: Vec<&Want> = taken.filter(is_left).collect();
+    let paths = left.iter().map(|want| want.target.canonical());
+    let unseen = paths.filter(|path| draft.facts.dirty(worktree, path).is_none());
+    let unseen = unseen.map(|path| FactQuery::Dirty(worktree.clone(), path.to_owned()));
+    let holders =
+        left.iter().filter_map(|want| draft.slice.agent(last_on(draft, &want.target, worktree)?.holder));
+    let processes = holders.filter_map(|view| view.agent.process.clone());
+    let unknown = processes.filter(|process| draft.facts.process(process).is_none());
+    unseen.chain(unknown.map(FactQuery::Process)).collect()
 }
 
 /// The last of the leases on exactly this path that were there before this decision. The past of anything else is not

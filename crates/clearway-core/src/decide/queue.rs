@@ -123,7 +123,7 @@ impl Draft<'_> {
         self.evidence_of(waits_for)
     }
 
-    fn evidence_of(&self, concerns: impl Fn(&Wait) -> bool) -> BTreeSet<FactQuery> {
+    pub(super) fn evidence_of(&self, concerns: impl Fn(&Wait) -> bool) -> BTreeSet<FactQuery> {
         let concerned = || self.queue.iter().map(|view| &view.wait).filter(|wait| concerns(wait));
         let agents = concerned().filter_map(|wait| self.slice.agent(wait.agent)?.agent.process.clone());
         let waiting = concerned().filter_map(|wait| wait.attached.clone());
@@ -173,8 +173,11 @@ impl Draft<'_> {
         };
         match (granted, wait.wanted.wants.first()) {
             (Ok(Some(from)), Some(want)) => {
-                let (target, from) = (want.target.display(), self.name_of(from));
-                self.note(wait.agent, Note::Granted { target, from });
+                // What was taken for it was not let go, and is told as that.
+                if !self.is_forced_from(from, &want.target) {
+                    let (target, from) = (want.target.display(), self.name_of(from));
+                    self.note(wait.agent, Note::Granted { target, from });
+                }
             }
             (Ok(_), _) => self.offer(wait, steps),
             (Err(missing), _) => return missing,

@@ -265,6 +265,7 @@ impl Draft<'_> {
             }
             let is_left = *why == RoomWhy::HolderGone;
             let (kept, said) = is_left.then(|| self.record_kept(actor, lease)).flatten().unzip();
+            let said = said.or_else(|| self.told_unkept(lease).filter(|_| is_left));
             let from = self.view().holder(lease).map(|holder| holder.agent.name.clone());
             let (target, id, holder) = (lease.target.display(), lease.id, lease.holder);
             let (body, notice) = match why {
@@ -274,7 +275,7 @@ impl Draft<'_> {
                 ),
                 RoomWhy::HolderGone => (
                     Body::LeaseTakenOver { lease: id, holder, to },
-                    from.map(|from| Notice::TookOver { target, from }),
+                    from.map(|from| Notice::TookOver { target, from, is_gone: true }),
                 ),
                 // It would have been given back, had anybody told of the end of that call: nobody lost anything.
                 RoomWhy::CallOver => {

@@ -42,6 +42,17 @@ impl Draft<'_> {
         leases.filter_map(query).collect()
     }
 
+    /// Why what is not committed on the path of a lease could not be kept, if it could not.
+    pub(super) fn why_unkept(&self, lease: &Lease) -> Option<&str> {
+        self.facts.unkept(&lease.worktree, &kept_path(lease)?)
+    }
+
+    /// The same to be told.
+    pub(super) fn told_unkept(&self, lease: &Lease) -> Option<Notice> {
+        let why = self.why_unkept(lease)?.to_owned();
+        Some(Notice::Unkept { target: lease.target.display(), from: self.name_of(lease.holder), why })
+    }
+
     /// Records the snapshot of what is not committed on the path of a lease, each once; its number and what there is to
     /// say of it, if there is one.
     pub(super) fn record_kept(&mut self, actor: Actor, lease: &Lease) -> Option<(Seq, Notice)> {

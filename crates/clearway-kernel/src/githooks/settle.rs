@@ -29,13 +29,12 @@ impl Session<'_> {
             return Ok(scene.elsewhere);
         }
         let committed: BTreeSet<String> = committed(self)?.into_iter().collect();
-        let is_kept_promise = |lease: &Lease| {
-            scene.promised.iter().any(|(id, path)| *id == lease.id && committed.contains(path))
-        };
+        // What was promised with the next commit passes on if nothing of it is left to commit, whether or not it is in this
+        // one: there may never have been anything.
+        let is_promised = |lease: &Lease| scene.promises(lease.id);
         let is_in_it = |lease: &&&Lease| {
             let is_committed = |path: &str| committed.contains(path);
-            (is_automatic(lease) && lease.target.literal().is_some_and(is_committed))
-                || is_kept_promise(lease)
+            (is_automatic(lease) && lease.target.literal().is_some_and(is_committed)) || is_promised(lease)
         };
         let leases: Vec<_> = own.iter().filter(is_in_it).map(|lease| lease.id).collect();
         let began = began.or_else(|| self.marked_begin()).unwrap_or(scene.now);

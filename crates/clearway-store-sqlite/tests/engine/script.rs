@@ -224,7 +224,10 @@ impl Script {
             5 | 6 => {
                 // Left to chance, hardly a holder would be silent for long enough and hold it still.
                 world.pass(25 * 60_000);
-                (Command::Force(Force { negotiation, reason: "due".to_owned() }), requester)
+                (
+                    Command::Force(Force { negotiation, reason: "due".to_owned(), without_snapshot: false }),
+                    requester,
+                )
             }
             7 => return self.operated(holder.map_or(Command::Sweep, Command::Halt)),
             8 => (self.ask_again(&asked, state), requester),

@@ -150,7 +150,8 @@ fn negotiations(engine: &mut dyn Engine, world: &mut TestWorld) {
     done(engine, world, named("holder"), says(first, Says::Release(Vec::new())));
     let second = done(engine, world, named("asker"), ask("asked/two", Urgency::Urgent)).unwrap();
     world.pass(25 * 60_000);
-    let request_force = Command::Force(Force { negotiation: second, reason: "due".to_owned() });
+    let request_force =
+        Command::Force(Force { negotiation: second, reason: "due".to_owned(), without_snapshot: false });
     done(engine, world, named("asker"), request_force);
     let operator = OperatorAct { reason: "looks".to_owned(), at_terminal: true, holds_key: false };
     let person = Caller { operator: Some(operator), ..named("person") };

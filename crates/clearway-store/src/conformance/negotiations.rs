@@ -5,7 +5,7 @@ use super::stage::{How, Stage, auto, in_session, leases, named, operator, path, 
 use crate::execute::Reply;
 use clearway_core::agent::{AgentName, Caller, ClientSession};
 use clearway_core::command::{
-    Answer, Ask, Attend, Care, Command, Force, Release, Reserve, Says, Selection, Want,
+    Answer, Ask, Attend, Care, Command, Force, Release, Reserve, Says, Selection, Transfer, Want,
 };
 use clearway_core::decide::{Notice, Said, Success};
 use clearway_core::event::Body;
@@ -36,6 +36,8 @@ pub(super) const STORIES: &[Story] = &[
     ("negotiations: withdraw", withdraw_story),
     ("negotiations: circle", circle),
     ("negotiations: lapse", lapse),
+    ("negotiations: handed on", handed_on),
+    ("negotiations: the requester died", requester_died),
     ("negotiations: halt", halt_story),
     ("negotiations: boot", boot),
     ("negotiations: looping", looping),
@@ -121,7 +123,8 @@ fn says(negotiation: NegotiationId, says: Says) -> Command {
 }
 
 fn force_of(negotiation: NegotiationId) -> Command {
-    Command::Force(Force { negotiation, reason: "the release is due".to_owned() })
+    let reason = "the release is due".to_owned();
+    Command::Force(Force { negotiation, reason, without_snapshot: false })
 }
 
 fn kinds(stage: &mut Stage) -> Vec<&'static str> {
@@ -407,6 +410,38 @@ fn lapse(stage: &mut Stage) {
     assert_eq!(stage.negotiation(id).settled().map(|settled| settled.how), Some(NegotiationEnd::Lapsed));
     let late = negotiated(stage, named("bob"), force_of(id));
     assert_eq!(late.status, Status::AlreadyReleased);
+}
+
+/// What is handed on is asked for where it went.
+fn handed_on(stage: &mut Stage) {
+    take(stage, named("ada"), "a.rs", How::default()).unwrap();
+    take(stage, named("eve"), "e.rs", How::default()).unwrap();
+    let id = asked(stage, "bob", "a.rs");
+    let to = AgentName::parse("eve").unwrap();
+    run(stage, named("ada"), Command::Transfer(Transfer { to: to.clone(), selection: Selection::All }))
+        .outcome
+        .unwrap();
+    let over = stage.negotiation(id).settled().cloned().unwrap();
+    assert_eq!((over.how, over.reason.as_deref()), (NegotiationEnd::Lapsed, Some("ada handed it to eve")));
+    let rev = stage.stored_events().len();
+    let again = negotiated(stage, named("bob"), asking("a.rs", Urgency::Normal, false));
+    assert_eq!(stage.stored_events().len(), rev, "it is asked already");
+    assert_eq!(again.negotiations[0].holder, to);
+    assert_eq!(kinds(stage), ["negotiation.asked", "negotiation.ended", "negotiation.asked"]);
+}
+
+/// Nobody lets go for somebody who is gone.
+fn requester_died(stage: &mut Stage) {
+    take(stage, named("ada"), "a.rs", How::default()).unwrap();
+    let asked = negotiated(stage, hook_of("bob"), asking("a.rs", Urgency::Normal, false));
+    let id = asked.negotiations[0].negotiation.id;
+    stage.world.processes.insert(pid_of("bob"), ProcessLife::Dead);
+    let late = refused(stage, named("ada"), says(id, Says::Release(Vec::new())));
+    assert_eq!(late.slug, Slug::AlreadyAnswered);
+    let over = stage.negotiation(id).settled().cloned().unwrap();
+    assert_eq!((over.how, over.released), (NegotiationEnd::Lapsed, 0));
+    assert!(over.reason.unwrap().ends_with("is gone"));
+    assert!(take(stage, named("eve"), "a.rs", How::default()).is_err(), "it is held still");
 }
 
 fn halt_story(stage: &mut Stage) {

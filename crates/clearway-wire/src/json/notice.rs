@@ -4,6 +4,7 @@ use clearway_core::agent::AgentName;
 use clearway_core::decide::{Left, Notice, Said, Yielder, held_as_name};
 use clearway_core::hint::{self, Hint};
 use clearway_core::lease::Mode;
+use clearway_core::limits::WAIT_MS_MAX;
 use clearway_core::shell;
 use clearway_core::time::rounded;
 use schemars::JsonSchema;
@@ -15,7 +16,7 @@ use std::cmp::Ordering;
 pub struct NoticeJson {
     /// `took-over`, `kept`, `yielded`, `changed-hands`, `left-behind`, `waited-for`, `your-turn`, `place-over`, `mail`,
     /// `passed-on`, `written-over`, `wrote-over`, `committed-unchecked`, `asked`, `answered`, `overdue`, `forced`,
-    /// `granted`, `circle`, `halted`, `looping`, `with-subagent`, `still-waited-for`, `lapsed`, `moved-on`, `wait-over`,
+    /// `granted`, `taken`, `unkept`, `continued`, `forgot-mail`, `circle`, `halted`, `looping`, `with-subagent`, `still-waited-for`, `lapsed`, `moved-on`, `wait-over`,
     /// `frozen`, `freeze-changed`, `broad`, `needs-broad`, `setting-ignored`, `not-shortened`, `nothing-held`,
     /// `kept-by-command`, `others-by-id`, `unknown-agent`, `is-name`, `taken-as-path`, `held-machine-wide`,
     /// `unreadable-rows`, `ends-at-scope`, `scope-moved`, `scope-replaced`, `scope-inside-another`, `store-nowhere` or
@@ -43,8 +44,20 @@ impl NoticeJson {
             ..Self::saying(code, message)
         };
         match notice {
-            Notice::TookOver { target, from } => {
-                about("took-over", target, from, format!("took over {target} from {from}, which is gone"))
+            Notice::TookOver { target, from, is_gone } => {
+                let message = match is_gone {
+                    true => format!("took over {target} from {from}, which is gone"),
+                    false => format!(
+                        "{target} was taken from {from}; changes of {from} that are not committed may be in it"
+                    ),
+                };
+                about("took-over", target, from, message)
+            }
+            Notice::Unkept { target, from, why } => {
+                let message = format!(
+                    "what {from} has not committed of {target} stays in the file, but could not be kept: {why}"
+                );
+                about("unkept", target, from, message)
             }
             Notice::Yielded { target, from } => about(
                 "yielded",
@@ -103,8 +116,19 @@ impl NoticeJson {
                     Said::AfterCommit => "lets go of it with its next commit".to_owned(),
                     Said::Later { left_ms } => format!("needs it for another {}", rounded(*left_ms)),
                     Said::No(reason) => format!("does not let go of it: {reason}"),
+                    Said::HandedTo(to) => format!("handed it to {to}, who is asked now"),
+                    Said::Outlasted => {
+                        format!("did not let go of it in {}; you wait for it no more", rounded(WAIT_MS_MAX))
+                    }
                 };
                 about("answered", target, holder, format!("{target}: {holder} {said}"))
+            }
+            Notice::Overdue { target, other, is_mine: true, said: Some(said), .. } => {
+                let by = match said {
+                    Said::Later { .. } => "the time that it said",
+                    _ => "its deadline, with a commit",
+                };
+                about("overdue", target, other, format!("{other} did not let go of {target} by {by}"))
             }
             Notice::Overdue { target, other, is_mine, .. } => {
                 let message = match is_mine {
@@ -113,10 +137,27 @@ impl NoticeJson {
                 };
                 about("overdue", target, other, message)
             }
-            Notice::Forced { target, by, reason, kept } => {
+            Notice::Forced { target, by, to, reason, kept } => {
                 let kept = kept.map(|number| format!("; what you left there is kept as s{}", number.0));
-                let message = format!("{by} took {target} from you: {reason}{}", kept.unwrap_or_default());
+                let whom = if by == to { String::new() } else { format!(" for {to}") };
+                let message =
+                    format!("{by} took {target} from you{whom}: {reason}{}", kept.unwrap_or_default());
                 about("forced", target, by, message)
+            }
+            Notice::Taken { target, from, kept, is_held } => {
+                let how = if *is_held { "is yours" } else { "is kept for you" };
+                let kept = kept.map(|number| format!(", also kept as s{}", number.0)).unwrap_or_default();
+                let message = format!(
+                    "{target} {how}: it was taken from {from}, whose uncommitted changes may be in it{kept}"
+                );
+                about("taken", target, from, message)
+            }
+            Notice::ForgotMail { messages } => Self::saying(
+                "forgot-mail",
+                format!("old messages that are kept no longer, read or not: {messages}"),
+            ),
+            Notice::Continued { reason } => {
+                Self::saying("continued", format!("a person lets you go on: {reason}"))
             }
             Notice::Granted { target, from } => {
                 about("granted", target, from, format!("{target} is yours since {from} let go of it"))

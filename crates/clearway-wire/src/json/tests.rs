@@ -135,7 +135,7 @@ fn retry_says_when_and_only_then_how_long() {
 fn notices_name_what_and_whom_they_are_about() {
     let (target, name) = ("src/a.rs".to_owned(), AgentName::parse("bob").unwrap());
     for (notice, code) in [
-        (Notice::TookOver { target: target.clone(), from: name.clone() }, "took-over"),
+        (Notice::TookOver { target: target.clone(), from: name.clone(), is_gone: true }, "took-over"),
         (Notice::Yielded { target: target.clone(), from: name.clone() }, "yielded"),
         (Notice::ChangedHands { target, by: name }, "changed-hands"),
     ] {

@@ -94,6 +94,22 @@ fn on_a_full_disk_writes_are_refused_by_name_reads_go_on_and_room_mends_everythi
 }
 
 #[test]
+fn on_a_full_disk_whoever_is_asked_lets_go_as_whoever_releases_does() {
+    let home = home();
+    let disk = Mounted::new(&home, "asked", "1m");
+    disk.run("ada", &["reserve", "a.rs"]).expect(0);
+    let asked = disk.run("eve", &["ask", "a.rs", "the release waits for it"]).expect(0);
+    let id = asked.value["negotiations"][0]["id"].as_str().expect("an id").to_owned();
+    disk.fill();
+    let is_granted = |number: &usize| disk.run("ada", &["reserve", &format!("more-{number}.rs")]).code == 0;
+    assert!((0..ATTEMPTS_MAX).take_while(is_granted).count() < ATTEMPTS_MAX, "the disk never became full");
+    disk.run("ada", &["answer", &id, "no", "busy"]).refused(69, "store-full");
+    disk.run("ada", &["answer", &id, "release"]).expect(0);
+    disk.script("rm filler");
+    disk.is_whole();
+}
+
+#[test]
 fn what_is_kept_for_giving_back_is_taken_by_nobody_who_takes() {
     let home = home();
     let disk = Mounted::new(&home, "kept", "1m");

@@ -54,6 +54,9 @@ pub(crate) struct ForceFlags {
     /// Why: it is recorded, and the holder reads it
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) reason: String,
+    /// Take it although what is not committed of it cannot be kept first (operators only)
+    #[arg(long)]
+    pub(crate) without_snapshot: bool,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -7,6 +7,7 @@ use clearway_core::agent::AgentName;
 use clearway_core::decide::{Left, Notice, Said as SaidOf, Yielder};
 use clearway_core::hint::Hint;
 use clearway_core::lease::Grade;
+use clearway_core::limits::WAIT_MS_MAX;
 use clearway_core::mail::Importance;
 use clearway_core::slice::Announced;
 use clearway_core::target::Target;
@@ -62,7 +63,7 @@ fn lines(answer: &ScopeAnswer, is_granted: bool) -> Vec<Said> {
 /// How somebody had files before whoever is about to write them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
-    TookOver,
+    TookOver { is_gone: bool },
     ChangedHands,
     LeftBehind(Left),
 }
@@ -71,7 +72,9 @@ impl Before {
     /// How, who, and which file.
     fn of(notice: &Notice) -> Option<(Self, &AgentName, &str)> {
         match notice {
-            Notice::TookOver { target, from } => Some((Self::TookOver, from, target)),
+            Notice::TookOver { target, from, is_gone } => {
+                Some((Self::TookOver { is_gone: *is_gone }, from, target))
+            }
             Notice::ChangedHands { target, by } => Some((Self::ChangedHands, by, target)),
             Notice::LeftBehind { target, from, left } => Some((Self::LeftBehind(*left), from, target)),
             _ => None,
@@ -80,12 +83,19 @@ impl Before {
 
     fn said(self, files: &Files, who: &AgentName, is_granted: bool) -> Option<String> {
         let Files { names, are, them } = files;
+        let was = if *are == "is" { "was" } else { "were" };
         Some(match (self, is_granted) {
-            (Self::TookOver, true) => format!(
+            (Self::TookOver { is_gone: false }, true) => format!(
+                "{names} {are} yours, taken from {who}. Changes of {who} that were not committed may be in {them}."
+            ),
+            (Self::TookOver { is_gone: false }, false) => format!(
+                "{names} {was} taken from {who}. Changes of {who} that were not committed may be in {them}."
+            ),
+            (Self::TookOver { is_gone: true }, true) => format!(
                 "{names} {are} yours; {who} held {them} and is gone. Changes of {who} that were not committed may be in \
                  {them}."
             ),
-            (Self::TookOver, false) => format!(
+            (Self::TookOver { is_gone: true }, false) => format!(
                 "{who} held {names} and is gone. Changes of {who} that were not committed may be in {them}."
             ),
             (Self::ChangedHands, true) => format!(
@@ -164,7 +174,7 @@ pub(crate) fn halted(answers: &Answers) -> Option<String> {
 
 fn stopped(reason: &str) -> String {
     format!(
-        "Not done: a person stopped you: \"{}\". Your changes are kept. End your turn and say what is left to do.",
+        "Not done: a person stopped you: \"{}\". Your changes stay in the files. End your turn and say what is left to do.",
         foreign(reason, FAILURE_COLUMNS)
     )
 }
@@ -235,14 +245,31 @@ fn line(notice: &Notice, answer: &ScopeAnswer, is_granted: bool) -> Option<Said>
                     "{what}: {holder} does not let go of it (\"{}\"). You keep your place in the queue.",
                     foreign(reason, REASON_COLUMNS)
                 ),
+                SaidOf::HandedTo(to) => {
+                    format!("{what}: {holder} handed it to {to}, who is asked now. You keep your place.")
+                }
+                SaidOf::Outlasted => format!(
+                    "{what}: {holder} did not let go of it in {}. Your place in the queue is kept no longer; ask again if \
+                     you still need it.",
+                    clearway_core::time::rounded(WAIT_MS_MAX)
+                ),
             }
         }
-        Notice::Overdue { negotiation, target, worktree, other, is_mine } => {
+        Notice::Overdue { negotiation, target, worktree, other, is_mine, said } => {
             let what = named(target, answer, worktree);
             return Some(match is_mine {
-                true => Said::plain(format!(
-                    "{other} did not answer for {what} in time. Nothing is taken; you keep your place in the queue."
-                )),
+                true => {
+                    let late = match said {
+                        None => format!("{other} did not answer for {what} in time"),
+                        Some(SaidOf::Later { .. }) => {
+                            format!(
+                                "{other} said that it takes longer with {what}, and that time is over too"
+                            )
+                        }
+                        Some(_) => format!("{other} has not committed {what} in time, as it said it would"),
+                    };
+                    Said::plain(format!("{late}. Nothing is taken; you keep your place in the queue."))
+                }
                 false => Said::then(
                     format!("{other} still waits for your answer on {what}; the time for it is over"),
                     ". Say so: ",
@@ -250,16 +277,32 @@ fn line(notice: &Notice, answer: &ScopeAnswer, is_granted: bool) -> Option<Said>
                 ),
             });
         }
-        Notice::Forced { target, by, reason, kept } => {
+        Notice::Forced { target, by, to, reason, kept } => {
+            let whom = if by == to { String::new() } else { format!(" for {to}") };
             let kept = kept.map(|number| {
                 format!(" What you had not committed is kept as s{0}: clearway show s{0}.", number.0)
             });
             format!(
-                "{} is with {by} now, who took it while you were silent (\"{}\"). Do not write it.{}",
+                "{by} took {} from you{whom} while you were silent (\"{}\").{}",
                 path(target),
                 foreign(reason, REASON_COLUMNS),
                 kept.unwrap_or_default()
             )
+        }
+        Notice::Taken { target, from, kept, is_held } => {
+            let how = if *is_held { "is yours" } else { "is kept for you" };
+            let kept = kept.map(|number| format!(", also kept as s{0}: clearway show s{0}", number.0));
+            format!(
+                "{} {how}: it was taken from {from}, whose changes that were not committed may be in it{}.",
+                path(target),
+                kept.unwrap_or_default()
+            )
+        }
+        Notice::Unkept { target, from, .. } => {
+            format!("What {from} had not committed in {} could not be kept elsewhere.", path(target))
+        }
+        Notice::Continued { reason } => {
+            format!("A person lets you go on: \"{}\".", foreign(reason, REASON_COLUMNS))
         }
         Notice::Granted { target, from } => {
             format!("{} is yours: {from} let go of it. It may have changed since you read it.", path(target))

@@ -37,6 +37,10 @@ pub(in super::super) fn answer(
         return Err(unknown);
     }
     let actor = draft.sign(identified, entropy);
+    // Whoever answers has heard of it.
+    for heard in [Note::Asked(negotiation.id), Note::Overdue(negotiation.id)] {
+        draft.forget_note(negotiation.holder, &heard);
+    }
     Ok(match &answer.says {
         Says::Release(parts) => release(draft, actor, &negotiation, parts, &held),
         Says::AfterCommit => after_commit(draft, actor, &negotiation),
@@ -184,7 +188,7 @@ fn refuse(draft: &mut Draft<'_>, actor: Actor, negotiation: &Negotiation, reason
     told(draft, negotiation.id, Negotiated { status: Status::Refused, ..Negotiated::default() })
 }
 
-fn tell_requester(draft: &mut Draft<'_>, negotiation: &Negotiation, answer: slice::Answer) {
+pub(super) fn tell_requester(draft: &mut Draft<'_>, negotiation: &Negotiation, answer: slice::Answer) {
     let (target, holder) = (negotiation.target.display(), draft.name_of(negotiation.holder));
     draft.forget_answer(negotiation);
     draft.note(negotiation.requester, Note::Answered { target, holder, answer });

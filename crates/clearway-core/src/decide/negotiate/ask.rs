@@ -30,8 +30,8 @@ pub(in super::super) fn ask(
     entropy: &mut Entropy<'_>,
 ) -> Outcome {
     let (me, actor) = draft.register(identified, entropy);
+    let asked: Vec<String> = ask.reserve.wants.iter().map(|want| want.target.display()).collect();
     if ask.tells_answer {
-        let asked: Vec<String> = ask.reserve.wants.iter().map(|want| want.target.display()).collect();
         let is_told = |note: &Note| matches!(note, Note::Answered { target, .. } if asked.contains(target));
         draft.forget_note_if(me, is_told);
     }
@@ -40,10 +40,19 @@ pub(in super::super) fn ask(
     }
     let steps = Planner::new(draft, me, &ask.reserve).plan()?;
     if !steps.iter().any(Step::is_new) {
+        // Whoever waited to be granted it was, when it was let go: this is how it hears of that.
+        if ask.then_reserve && ask.tells_circle {
+            draft.forget_note_if(
+                me,
+                |note| matches!(note, Note::Granted { target, .. } if asked.contains(target)),
+            );
+            return reserve::reserve(draft, Asked::Now(&ask.reserve), identified, entropy);
+        }
         return Ok(Err(oneself(&ask.reserve)));
     }
     let frozen = freeze::admit(draft.frozen.as_ref(), &ask.reserve, identified.newcomer.client, &steps).err();
-    if blocked(&steps).next().is_none() && (frozen.is_none() || ask.then_reserve) {
+    // Under a pause a place is kept, and the turn comes when it is over.
+    if blocked(&steps).next().is_none() && frozen.is_none() {
         return match ask.then_reserve {
             true => reserve::reserve(draft, Asked::Now(&ask.reserve), identified, entropy),
             false => Ok(Ok(Success::negotiated(Negotiated::default()))),

@@ -1,14 +1,21 @@
 //! What time and other people's acts do to negotiations: a deadline passes, a lease ends, a place in the queue is given up.
 
 use super::super::draft::Draft;
+use super::super::identity::Identified;
 use super::super::plan::Step;
-use super::answer::end;
+use super::answer::{end, tell_requester};
+use crate::command::{Attend, Command};
 use crate::event::{Actor, Body, Event};
-use crate::ids::{AgentId, LeaseId, NegotiationId};
+use crate::facts::FactQuery;
+use crate::ids::{AgentId, Entropy, LeaseId, NegotiationId, WaitId};
 use crate::lease::{End, Lease};
-use crate::negotiation::{Negotiation, NegotiationEnd, Settled};
-use crate::slice::Note;
+use crate::limits::WAIT_MS_MAX;
+use crate::negotiation::{Negotiation, NegotiationEnd, NegotiationState, Settled};
+use crate::slice::{Answer, Note};
+use crate::target::Target;
+use crate::time::rounded;
 use crate::wait::{Wait, WaitEnd};
+use std::collections::BTreeSet;
 
 impl Draft<'_> {
     /// Records every deadline that passed, once, and has both sides told. Nothing is taken by that.
@@ -37,6 +44,9 @@ impl Draft<'_> {
             let Some(Fate { how, released, reason, by }) = self.fate_of(&negotiation) else { continue };
             end(self, by, negotiation.id, how, released, reason);
             self.forget_note(negotiation.holder, &Note::Asked(negotiation.id));
+            if self.end_of_place(&negotiation) == Some(WaitEnd::TimedOut) {
+                tell_requester(self, &negotiation, Answer::Outlasted);
+            }
         }
     }
 
@@ -63,15 +73,106 @@ impl Draft<'_> {
             return Some(self.forced_here(negotiation).unwrap_or_else(
                 || match self.is_let_go(negotiation) {
                     true => Fate::of_itself(NegotiationEnd::Released, 1),
-                    false => Fate::of_itself(NegotiationEnd::Lapsed, 0),
+                    false => Fate { reason: self.handed_on(negotiation), ..Fate::LAPSED },
                 },
             ));
         }
         let waits = self.queue.iter().any(|view| view.wait.id == negotiation.wait);
-        (!waits).then(|| match self.is_cancelled(negotiation) {
-            true => Fate::of_itself(NegotiationEnd::Withdrawn, 0),
-            false => Fate::of_itself(NegotiationEnd::Lapsed, 0),
+        (!waits).then(|| match self.end_of_place(negotiation) {
+            Some(WaitEnd::Cancelled) => Fate::of_itself(NegotiationEnd::Withdrawn, 0),
+            Some(WaitEnd::Gone) => {
+                let gone = format!("{} is gone", self.name_of(negotiation.requester));
+                Fate { reason: Some(gone), ..Fate::LAPSED }
+            }
+            Some(WaitEnd::TimedOut) => {
+                let over = format!("a place is kept for {}", rounded(WAIT_MS_MAX));
+                Fate { reason: Some(over), ..Fate::LAPSED }
+            }
+            _ => Fate::LAPSED,
         })
+    }
+
+    /// To whom the holder gave what was asked for, in words.
+    fn handed_on(&self, negotiation: &Negotiation) -> Option<String> {
+        let lease = self.leases_now().find(|lease| lease.id == negotiation.lease)?;
+        let (from, to) = (self.name_of(negotiation.holder), self.name_of(lease.holder));
+        (lease.holder != negotiation.holder).then(|| format!("{from} handed it to {to}"))
+    }
+
+    /// A request follows what it asks for: whoever was handed it is asked, and the requester is told so.
+    pub(in super::super) fn follow_what_was_handed(&mut self, entropy: &mut Entropy<'_>) {
+        for old in self.asked_of_who_handed_it() {
+            let lease = self.leases_now().find(|lease| lease.id == old.lease).cloned();
+            let Some(lease) = lease.filter(|lease| self.can_block(lease.holder, old.requester)) else {
+                continue;
+            };
+            let now = self.now;
+            let asked = Negotiation {
+                id: NegotiationId::draw(entropy),
+                holder: lease.holder,
+                fence: lease.fence,
+                state: NegotiationState::Requested,
+                deadline: now.mono.plus_ms(old.urgency.window_ms()),
+                overdue: false,
+                since: now.mono,
+                created_at: now.wall,
+                ..old.clone()
+            };
+            let id = asked.id;
+            self.push_negotiation(Actor::KERNEL, Body::NegotiationAsked(asked));
+            self.forget_note(lease.holder, &Note::WaitedFor(old.wait));
+            self.note(lease.holder, Note::Asked(id));
+            let to = self.name_of(lease.holder);
+            tell_requester(self, &old, Answer::HandedTo(to));
+        }
+    }
+
+    /// Requests that ended in this decision because their lease went to somebody else, and whose requesters wait on.
+    fn asked_of_who_handed_it(&self) -> Vec<Negotiation> {
+        let handed = |over: &&Negotiation| {
+            let is_it = |body: &Body| matches!(body, Body::LeaseTransferred { lease, from, .. } if *lease == over.lease && *from == over.holder);
+            let is_end = |body: &Body| matches!(body, Body::NegotiationEnded { negotiation, how: NegotiationEnd::Lapsed, .. } if *negotiation == over.id);
+            let has =
+                |is_meant: &dyn Fn(&Body) -> bool| self.events().iter().any(|event| is_meant(&event.body));
+            has(&is_it) && has(&is_end) && self.queue.iter().any(|view| view.wait.id == over.wait)
+        };
+        self.negotiations.iter().filter(handed).cloned().collect()
+    }
+
+    /// Whether something was taken from somebody by force in this decision.
+    pub(in super::super) fn is_forced_from(&self, from: AgentId, what: &Target) -> bool {
+        self.events().iter().any(|event| {
+            matches!(&event.body, Body::NegotiationForced { holder, target, .. } if *holder == from && target.overlaps(what))
+        })
+    }
+
+    /// The processes of those whom the caller is about to hear of, or to answer: whoever is proven gone asks for nothing
+    /// any more.
+    pub(in super::super) fn unseen_askers(
+        &self,
+        command: &Command,
+        identified: &Identified,
+    ) -> BTreeSet<FactQuery> {
+        let Some(me) = identified.known.as_ref().map(|view| view.agent.id) else { return BTreeSet::new() };
+        let place = |id: &NegotiationId| {
+            self.negotiation(*id).filter(|asked| asked.is_open()).map(|asked| asked.wait)
+        };
+        let told_of = |note: &Note| match note {
+            Note::Asked(id) | Note::Overdue(id) => place(id),
+            Note::WaitedFor(wait) => Some(*wait),
+            _ => None,
+        };
+        let notes = self.memo_of(me).map(|memo| memo.notes.as_slice()).unwrap_or_default();
+        let mut places: Vec<WaitId> = notes.iter().filter_map(told_of).collect();
+        if let Command::Answer(answer) = command {
+            places.extend(place(&answer.negotiation));
+        }
+        let reminds = matches!(command, Command::Attend(Attend::Rest)) && self.hears;
+        let is_in_way = |wait: &Wait| {
+            let mut mine = self.leases_now().filter(|lease| lease.holder == me);
+            reminds && mine.any(|lease| wait.wanted.conflicts_with_lease(lease))
+        };
+        self.evidence_of(|wait| places.contains(&wait.id) || is_in_way(wait))
     }
 
     /// What was asked for was taken by the request of somebody else: that one has it, and this one has freed nothing.
@@ -100,9 +201,11 @@ impl Draft<'_> {
         matches!(ended, Some(End::Released | End::Yielded))
     }
 
-    fn is_cancelled(&self, negotiation: &Negotiation) -> bool {
-        self.events().iter().any(|event| {
-            matches!(&event.body, Body::WaitEnded { wait, cause: WaitEnd::Cancelled, .. } if *wait == negotiation.wait)
+    /// How the place of a request ended, if it did in this decision.
+    fn end_of_place(&self, negotiation: &Negotiation) -> Option<WaitEnd> {
+        self.events().iter().find_map(|event| match &event.body {
+            Body::WaitEnded { wait, cause, .. } if *wait == negotiation.wait => Some(*cause),
+            _ => None,
         })
     }
 }
@@ -117,6 +220,8 @@ struct Fate {
 }
 
 impl Fate {
+    const LAPSED: Self = Self { how: NegotiationEnd::Lapsed, released: 0, reason: None, by: Actor::KERNEL };
+
     fn of_itself(how: NegotiationEnd, released: u64) -> Self {
         Self { how, released, reason: None, by: Actor::KERNEL }
     }

@@ -12,6 +12,7 @@ use crate::command::Force;
 use crate::event::{Actor, Body};
 use crate::facts::FactQuery;
 use crate::failure::{Details, Failure, Retry};
+use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy};
 use crate::lease::Lease;
 use crate::limits::{FORCE_SILENCE_WINDOWS, FORCES_MAX, FORCES_MS};
@@ -58,8 +59,24 @@ pub(in super::super) fn force(
     if !unkept.is_empty() {
         return Err(unkept);
     }
+    let why = draft.why_unkept(&taken).filter(|_| !force.without_snapshot).map(str::to_owned);
+    if let Some(why) = why {
+        return Ok(Err(not_kept(draft, &negotiation, &why)));
+    }
     let actor = draft.sign(identified, entropy);
     Ok(Ok(take(draft, actor, &negotiation, &lease, &taken, &force.reason)))
+}
+
+/// Nobody's work is taken unkept, but where a person says so.
+fn not_kept(draft: &Draft<'_>, negotiation: &Negotiation, why: &str) -> Failure {
+    let (holder, id) = (draft.name_of(negotiation.holder), negotiation.id);
+    let what = negotiation.target.display();
+    let message = format!("what {holder} has not committed of {what} could not be kept first: {why}");
+    Failure::new(Slug::GitFailed, message)
+        .hint("nothing is taken; try again when git answers, and see whether it does: clearway snapshot")
+        .hint(Hint::for_operator(&format!(
+            "a person may take it without: clearway force {id} --reason TEXT --without-snapshot"
+        )))
 }
 
 /// What is said of a request that is over already. Nothing is written.
@@ -185,7 +202,8 @@ fn take(
 ) -> Success {
     let (to, holder, target) = (negotiation.requester, lease.holder, taken.target.clone());
     let (kept, said) = draft.record_kept(actor, taken).unzip();
-    draft.notices.extend(said);
+    let unkept = draft.told_unkept(taken);
+    draft.notices.extend(said.or(unkept));
     let mut outcome = Negotiated { status: Status::Forced, ..Negotiated::default() };
     if taken.target == lease.target {
         draft.end_lease(lease.id);
@@ -215,10 +233,16 @@ fn take(
         Note::Forced {
             target: target.display(),
             by: draft.name_of(actor.agent.unwrap_or(to)),
+            to: draft.name_of(to),
             reason: reason.to_owned(),
             kept,
         },
     );
+    // Whoever forces for itself reads it in the answer, but not that it was granted.
+    if actor.agent != Some(to) || negotiation.then_reserve {
+        let from = draft.name_of(holder);
+        draft.note(to, Note::Taken { target: negotiation.target.display(), from, kept });
+    }
     told(draft, negotiation.id, outcome)
 }
 

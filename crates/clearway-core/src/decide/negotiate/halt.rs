@@ -11,7 +11,7 @@ use crate::event::Body;
 use crate::failure::Failure;
 use crate::ids::Entropy;
 use crate::lease::Lease;
-use crate::slice::AgentView;
+use crate::slice::{AgentView, Note};
 use crate::slug::Slug;
 use crate::snapshot::SnapshotCause;
 use crate::wait::WaitEnd;
@@ -56,7 +56,8 @@ pub(in super::super) fn go_on(
     if was_halted {
         let actor = draft.sign(identified, entropy);
         let reason = draft.operator_reason.clone().unwrap_or_default();
-        draft.push(actor, Body::AgentContinued { agent: agent.id, reason });
+        draft.push(actor, Body::AgentContinued { agent: agent.id, reason: reason.clone() });
+        draft.note(agent.id, Note::Continued { reason });
     }
     Ok(Success::Continued { agent: agent.name, was_halted })
 }

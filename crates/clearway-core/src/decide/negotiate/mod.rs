@@ -112,9 +112,15 @@ fn of_party(
     let (requester, holder) = (draft.name_of(negotiation.requester), draft.name_of(negotiation.holder));
     let message = format!("{id} is between {requester}, who asks, and {holder}, who holds it");
     let fields = vec![("requester", requester.to_string().into()), ("holder", holder.to_string().into())];
-    let failure = Failure::new(Slug::NotParty, message)
-        .hint("ask for it yourself: clearway ask PATH WHY")
-        .details(Details::Fields(fields));
+    let stands = |party| stands_for(draft, actor, party);
+    let hint = if stands(negotiation.requester) {
+        format!("take it back: clearway withdraw {id}")
+    } else if stands(negotiation.holder) {
+        format!("say what becomes of it: clearway answer {id} release")
+    } else {
+        "ask for it yourself: clearway ask PATH WHY".to_owned()
+    };
+    let failure = Failure::new(Slug::NotParty, message).hint(hint).details(Details::Fields(fields));
     Err(draft.denied(actor, id.to_string(), failure))
 }
 

@@ -49,7 +49,9 @@ fn a_message_is_kept_as_long_as_the_user_says_and_no_repository_or_agent_says_ot
     let shown = app.clearway().ok(&["config", "show"]);
     let row = list(&shown, "settings").iter().find(|row| row["key"] == "mail.kept").expect("a row");
     assert_eq!(text(row, "value"), "2h");
-    app.clearway().ok(&["sweep"]);
+    let swept = app.clearway().ok(&["sweep"]);
+    let notice = &list(&swept, "notices")[0];
+    assert_eq!(text(notice, "message"), "old messages that are kept no longer, read or not: 1", "{swept}");
     assert_eq!((kept(&app), bodies(&unread(&app, "bob"))), (vec!["new".to_owned()], vec!["new"]));
     assert_eq!(app.kinds().iter().filter(|kind| *kind == "mail.forgotten").count(), 1);
     app.clearway().ok(&["sweep"]);

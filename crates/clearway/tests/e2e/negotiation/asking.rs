@@ -1,8 +1,9 @@
 //! Asking and answering.
 
 use super::{ask, asked, of_kind};
+use crate::hooks::told::reads;
 use crate::{app, each, home, list, number, text};
-use clearway_testkit::eventually;
+use clearway_testkit::{Client, Terminal, eventually};
 use std::collections::BTreeSet;
 
 #[test]
@@ -360,4 +361,115 @@ fn a_message_that_says_released_changes_nothing() {
     assert_eq!((text(&asked_again, "status"), number(&asked_again, "released_count")), ("requested", 0));
     app.agent("bob").fails("reservation-held", 1, &["reserve", "src/a.rs"]);
     assert!(of_kind(&app, "negotiation.ended").is_empty());
+}
+
+/// Whoever waits for what is granted when it is let go is told that it has it.
+#[test]
+fn who_waits_to_be_granted_it_is_told_that_it_was() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("ada", &["src/a.rs", "src/b.rs"]);
+    for (file, by_answer) in [("src/a.rs", false), ("src/b.rs", true)] {
+        let words = ["--json", "ask", file, "why", "--wait", "1m", "--then-reserve"];
+        let waiting = repository.agent("bob").spawn(&words);
+        let id = eventually("it is asked", || {
+            let open = repository.clearway().ok(&["negotiations"]);
+            open["negotiations"][0]["id"].as_str().map(str::to_owned)
+        });
+        match by_answer {
+            true => repository.agent("ada").ok(&["answer", &id, "release"]),
+            false => repository.agent("ada").ok(&["release", file]),
+        };
+        let output = waiting.wait_with_output().expect("it ends");
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert!(output.status.success(), "{told}");
+        assert_eq!((text(&told, "status"), text(&told["leases"][0], "pattern")), ("granted", file), "{told}");
+        let next = repository.agent("bob").ok(&["renew"]);
+        assert!(list(&next, "notices").is_empty(), "it was told: {next}");
+    }
+}
+
+/// What was answered before is known to who asks again: it waits for what comes.
+#[test]
+fn who_waits_again_after_a_later_waits_for_the_next_answer() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("ada", &["src/a.rs"]);
+    let id = asked(&repository, "bob", "src/a.rs");
+    repository.agent("ada").ok(&["answer", &id, "later", "20"]);
+    let before =
+        repository.agent("bob").run(&["ask", "src/a.rs", "why", "--wait", "200ms"]).expect(0).stdout();
+    assert!(before.starts_with("asked ada for src/a.rs (") && before.contains("later, in 20m"), "{before}");
+    let waiting = repository.agent("bob").spawn(&["--json", "ask", "src/a.rs", "why", "--wait", "1m"]);
+    repository.agent("ada").ok(&["answer", &id, "no", "half", "done"]);
+    let told = waiting.wait_with_output().expect("it ends").stdout;
+    let told: serde_json::Value = serde_json::from_slice(&told).expect("JSON");
+    // Where the answer came before it asked, it asked anew.
+    assert!(["refused", "requested"].contains(&text(&told, "status")), "{told}");
+}
+
+#[test]
+fn a_pause_keeps_a_place_for_who_asks_to_be_granted_it() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("ada", &["src/a.rs"]);
+    repository.agent("root").operator(&home).ok(&["freeze", "--reason", "the release is cut"]);
+    for file in ["src/a.rs", "src/b.rs"] {
+        let reply = repository.agent("bob").ok(&["ask", file, "why", "--then-reserve"]);
+        assert!(reply["queued"].is_object() || reply["wait"].is_object(), "{reply}");
+    }
+    let waits = repository.clearway().ok(&["waits"]);
+    assert_eq!(each(&waits, "waits", "agent"), ["bob", "bob"], "{waits}");
+}
+
+#[test]
+fn whoever_takes_the_wrong_verb_is_told_the_one_for_its_side() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("ada", &["src/a.rs"]);
+    let id = asked(&repository, "bob", "src/a.rs");
+    let hint =
+        |who: &str, words: &[&str]| repository.agent(who).fails("not-party", 3, words)["hints"].to_string();
+    assert!(hint("bob", &["answer", &id, "release"]).contains(&format!("withdraw {id}")));
+    assert!(hint("ada", &["withdraw", &id]).contains(&format!("answer {id} release")));
+    assert!(hint("ada", &["force", &id, "--reason", "x"]).contains(&format!("answer {id} release")));
+    assert!(hint("eve", &["answer", &id, "release"]).contains(" ask PATH WHY"));
+}
+
+#[test]
+fn a_name_is_let_go_by_its_name() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("ada", &["--kind", "name", "db:x"]);
+    let id = text(&ask(&repository, "bob", &["--kind", "name", "db:x", "why"]), "id").to_owned();
+    let freed = repository.agent("ada").ok(&["answer", &id, "release", "db:x"]);
+    assert_eq!((text(&freed, "status"), number(&freed, "released_count")), ("released", 1), "{freed}");
+}
+
+/// Whoever is gone asks for nothing: nobody is told of it, reminded of it, or lets go for it.
+#[test]
+fn whoever_died_asks_for_nothing_any_more() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("eve", &["docs/"]);
+    let mut one = Client::claude(&home, &repository, "one");
+    one.before_edit("src/a.rs").silent();
+    repository.write("src/a.rs", "changed\n");
+    one.after_edit("src/a.rs").silent();
+    let script = "clearway --json ask src/a.rs 'release day' >asked.json 2>&1";
+    let asks = || {
+        home.session_shell(&Terminal::open(), repository.path(), script).output().expect("a shell");
+        let told = std::fs::read_to_string(repository.path().join("asked.json")).expect("an answer");
+        let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+        text(&told["negotiations"][0], "id").to_owned()
+    };
+    asks();
+    reads(&mut one).silent();
+    asks();
+    one.event("Stop", &serde_json::json!({"stop_hook_active": false})).silent();
+    let id = asks();
+    let error =
+        repository.clearway().session("one").fails("already-answered", 4, &["answer", &id, "release"]);
+    assert!(text(&error, "message").contains("is gone"), "{error}");
+    assert_eq!(each(&repository.clearway().ok(&["leases"]), "leases", "pattern").len(), 2);
 }

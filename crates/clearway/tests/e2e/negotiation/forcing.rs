@@ -1,6 +1,6 @@
 //! Taking what was asked for: from whom, when, and what is left of it.
 
-use super::{ask, asked, of_kind, pass};
+use super::{ask, asked, failing_git, of_kind, pass};
 use crate::hooks::told::reads;
 use crate::{app, each, home_long_after_boot, list, number, text};
 use clearway_testkit::Client;
@@ -87,6 +87,11 @@ fn a_day_of_unanswered_requests_takes_nothing_from_who_shows_signs_of_life() {
     pass(&home, 20);
     // A place in the queue is kept for a day, and what was asked from it ends with it.
     repository.agent("ada").ok(&["renew"]);
+    let told = repository.agent("bob").ok(&["renew"]);
+    assert!(
+        list(&told, "notices")[0]["message"].as_str().unwrap().contains("you wait for it no more"),
+        "{told}"
+    );
     let over = repository.agent("bob").fails("already-answered", 4, &forced(&id));
     assert_eq!(over["details"]["status"], "lapsed", "{over}");
     assert_eq!(each(&repository.clearway().ok(&["leases"]), "leases", "id"), [text(&lease, "id")]);
@@ -117,11 +122,11 @@ fn a_force_is_recorded_keeps_what_was_not_committed_and_is_told_to_the_holder_on
     assert_eq!((&second["status"], &second["released"]), (&first["status"], &first["released"]));
     assert_eq!(repository.events().len(), before, "the second time is the first result again");
     let told = one.before_edit("src/b.rs").told();
-    assert!(told.contains("is with bob now") && told.contains("the release is due"), "{told}");
+    assert!(told.contains("bob took src/a.rs from you") && told.contains("the release is due"), "{told}");
     assert!(told.contains("clearway show s"), "{told}");
     let number = list(&repository.clearway().ok(&["snapshots"]), "snapshots")[0]["number"].to_string();
     assert!(told.contains(&format!("s{number}")), "{told}");
-    assert!(!reads(&mut one).stdout.contains("is with bob now"), "once");
+    assert!(!reads(&mut one).stdout.contains("bob took src/a.rs"), "once");
     repository.grant("bob", &["src/a.rs"]);
 }
 
@@ -265,7 +270,7 @@ fn what_was_taken_by_force_is_not_brought_back_over_the_new_holders_work() {
     app.write("src/a.rs", "bob's work\n");
     let mut again = Client::claude(&home, &app, "one");
     let told = crate::hooks::told::reads(&mut again).told();
-    assert!(told.contains("is with bob now") && told.contains(": clearway show s"), "{told}");
+    assert!(told.contains("bob took src/a.rs from you") && told.contains(": clearway show s"), "{told}");
     let number = told.rsplit("show ").next().expect("a number").trim_end_matches('.').to_owned();
     app.clearway().session("one").fails("reservation-held", 1, &["restore", &number]);
     assert_eq!(std::fs::read_to_string(app.path().join("src/a.rs")).expect("a file"), "bob's work\n");
@@ -340,4 +345,71 @@ fn a_force_of_what_ran_out_says_that_it_ran_out() {
     pass(&home, 21);
     let late = app.agent("bob").run(&forced(&id)).expect(0).stdout();
     assert!(late.contains("ada holds src/a.rs no more: its lease is over"), "{late}");
+}
+
+/// Nobody's work is taken unkept without a person saying so.
+#[test]
+fn what_cannot_be_kept_first_is_not_taken_but_where_a_person_says_so() {
+    let home = home_long_after_boot();
+    let repository = app(&home);
+    repository.grant("ada", &["src/a.rs", "--ttl", "3h"]);
+    repository.write("src/a.rs", "half done\n");
+    let id = asked(&repository, "bob", "src/a.rs");
+    pass(&home, 21);
+    let empty = failing_git(&home);
+    let error = repository.agent("bob").env("PATH", &empty).fails("git-failed", 69, &forced(&id));
+    assert!(text(&error, "message").contains("could not be kept first"), "{error}");
+    assert!(error["hints"].to_string().contains("--without-snapshot"), "{error}");
+    assert_eq!(each(&repository.clearway().ok(&["leases"]), "leases", "agent"), ["ada"]);
+    let without = [&forced(&id)[..], &["--without-snapshot"]].concat();
+    repository.agent("bob").env("PATH", &empty).fails("not-operator", 3, &without);
+    let taken = repository.agent("root").operator(&home).env("PATH", &empty).ok(&without);
+    assert_eq!(text(&taken, "status"), "forced", "{taken}");
+    assert!(each(&taken, "notices", "code").contains(&"unkept"), "it is said that nothing is kept: {taken}");
+}
+
+/// Each side reads what was done: to whom it went, by whose hand, and that the old holder is there.
+#[test]
+fn what_was_taken_by_force_is_told_as_that_to_both_sides() {
+    let home = home_long_after_boot();
+    let repository = app(&home);
+    repository.grant("eve", &["docs/"]);
+    let (mut one, mut two) =
+        (Client::claude(&home, &repository, "one"), Client::claude(&home, &repository, "two"));
+    for file in ["src/a.rs", "src/b.rs"] {
+        one.before_edit(file).silent();
+        repository.write(file, "half done\n");
+        one.after_edit(file).silent();
+    }
+    reads(&mut two).silent();
+    let session = |name: &'static str| repository.clearway().session(name);
+    session("one").ok(&["renew", "--ttl", "3h"]);
+    let of_one = text(&session("one").ok(&["renew"]), "agent").to_owned();
+    let mut ids = Vec::new();
+    for words in [&["ask", "src/a.rs", "why"][..], &["ask", "src/b.rs", "why", "--then-reserve"]] {
+        let reply = session("two").ok(words);
+        ids.push(text(&reply["negotiations"][0], "id").to_owned());
+    }
+    let of_two = text(&session("two").ok(&["negotiations"])["negotiations"][0], "requester").to_owned();
+    pass(&home, 25);
+    for id in &ids {
+        repository.agent("root").operator(&home).ok(&forced(id));
+    }
+    let mut told_one = String::new();
+    let mut told_two = String::new();
+    for _ in 0..4 {
+        told_one += &reads(&mut one).stdout;
+        told_two += &reads(&mut two).stdout;
+    }
+    let by = format!("root took src/a.rs from you for {of_two}");
+    assert!(told_one.contains(&by) && !told_one.contains("Do not write"), "{told_one}");
+    assert!(
+        told_two.contains(&format!("src/a.rs is kept for you: it was taken from {of_one}")),
+        "{told_two}"
+    );
+    assert!(told_two.contains(&format!("src/b.rs is yours: it was taken from {of_one}")), "{told_two}");
+    assert!(told_two.contains("also kept as s") && !told_two.contains("let go of it"), "{told_two}");
+    let granted = two.before_edit("src/a.rs").told();
+    assert!(granted.contains(&format!("is yours, taken from {of_one}. ")), "{granted}");
+    assert!(!granted.contains("is gone"), "{granted}");
 }

@@ -1,9 +1,9 @@
 //! Requests that fulfil themselves: by a commit, a release or a revert of the path, with the hooks of git and of the
 //! clients as `init` installs them.
 
-use super::of_kind;
+use super::{asked, of_kind};
 use crate::hooks::told::reads;
-use crate::{home, list, text};
+use crate::{each, home, list, text};
 use clearway_testkit::{Client, Home, Repository};
 
 /// A repository in which git calls our hooks, and where others are at work.
@@ -122,6 +122,7 @@ fn what_was_claimed_passes_on_with_a_commit_if_its_holder_said_so() {
     let id = ask(&app, "two", "src/a.rs");
     commit("src/a.rs", "first");
     assert!(of_kind(&app, "negotiation.ended").is_empty(), "nothing was promised");
+    app.write("src/a.rs", "a draft\n");
     app.agent("ada").ok(&["answer", &id, "after-commit"]);
     reads(&mut two).told();
     commit("src/b.rs", "second");
@@ -162,4 +163,20 @@ fn a_name_is_asked_for_too() {
     app.grant("ada", &["--kind", "name", "gpu"]);
     let refused = app.agent("bob").fails("usage", 2, &["ask", "--kind", "name", "gpu", "why"]);
     assert!(refused["hints"].to_string().contains("reserve --kind name gpu --wait"), "{refused}");
+}
+
+/// What has nothing to commit passes on with the next commit of anything.
+#[test]
+fn what_is_clean_passes_on_with_the_next_commit_of_anything_if_its_holder_said_so() {
+    let home = home();
+    let app = hooked(&home);
+    app.grant("ada", &["src/a.rs", "src/b.rs", "--ttl", "3h"]);
+    let id = asked(&app, "bob", "src/a.rs");
+    app.agent("ada").ok(&["answer", &id, "after-commit"]);
+    app.write("src/b.rs", "work\n");
+    app.git(&["add", "src/b.rs"]);
+    app.agent("ada").ok(&["commit", "-m", "z"]);
+    assert_eq!(ended(&app), "released");
+    let held = app.clearway().ok(&["leases"]);
+    assert_eq!(each(&held, "leases", "pattern"), ["docs/**", "src/b.rs"], "{held}");
 }

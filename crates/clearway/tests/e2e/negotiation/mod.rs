@@ -33,6 +33,15 @@ fn of_kind(repository: &Repository<'_>, kind: &str) -> Vec<Value> {
     repository.events().into_iter().filter(|event| event["kind"] == kind).collect()
 }
 
+/// A PATH on which git fails, whatever it is asked.
+fn failing_git(home: &Home) -> String {
+    let directory = home.directory("failing-git");
+    let git = directory.join("git");
+    std::fs::write(&git, "#!/bin/sh\necho out of order >&2; exit 1\n").expect("a script");
+    std::fs::set_permissions(&git, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a mode");
+    format!("{}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", directory.display())
+}
+
 /// Lets time pass for everything that the store remembers an instant of: no process has to be there meanwhile, and none
 /// is. The instants lie on the clock of the boot that commands of this home see, which nothing moves.
 pub(crate) fn pass(home: &Home, minutes: u64) {

@@ -1,6 +1,6 @@
 //! A person stops an agent, and lets it go on.
 
-use super::of_kind;
+use super::{failing_git, of_kind};
 use crate::hooks::told::reads;
 use crate::{app, each, home, list, text};
 use clearway_testkit::{Client, eventually};
@@ -34,7 +34,7 @@ fn a_stopped_agent_is_refused_its_next_tool_call_and_its_turn_ends() {
         list(&status, "warnings").iter().any(|warning| warning.as_str().unwrap().contains("is halted"));
     assert!(warned, "{status}");
     repository.agent("root").operator(&home).ok(&["resume", &name, "--reason", "told it"]);
-    one.before_edit("src/b.rs").silent();
+    assert!(one.before_edit("src/b.rs").told().contains("lets you go on: \"told it\""));
     repository.agent("root").operator(&home).fails("not-found", 5, &["halt", "nobody", "--reason", "x"]);
 }
 
@@ -180,4 +180,26 @@ fn what_a_stopped_agent_left_is_told_as_left_by_the_halt() {
     let left =
         list(&told, "notices").iter().find(|notice| notice["code"] == "left-behind").expect("a notice");
     assert!(!text(left, "message").contains("session ended"), "{left}");
+}
+
+/// A stop is a stop, also where git fails; but nothing is called kept that is not.
+#[test]
+fn what_cannot_be_kept_of_a_stopped_agent_is_said_and_why_it_goes_on_reaches_it() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("eve", &["docs/"]);
+    let mut one = Client::claude(&home, &repository, "one");
+    one.before_edit("src/a.rs").silent();
+    repository.write("src/a.rs", "half done\n");
+    one.after_edit("src/a.rs").silent();
+    let name = text(&repository.clearway().session("one").ok(&["renew"]), "agent").to_owned();
+    let person = || repository.agent("root").operator(&home);
+    let empty = failing_git(&home);
+    let halted = person().env("PATH", &empty).ok(&["halt", &name, "--reason", "wrong module"]);
+    assert!(each(&halted, "notices", "code").contains(&"unkept"), "{halted}");
+    assert!(!reads(&mut one).stdout.contains("are kept"));
+    person().ok(&["resume", &name, "--reason", "mind the parser"]);
+    let told = reads(&mut one).told();
+    assert!(told.contains("A person lets you go on: \"mind the parser\""), "{told}");
+    reads(&mut one).silent();
 }

@@ -308,3 +308,76 @@ fn whoever_waits_for_an_answer_hears_at_once_that_the_other_asks_for_its_own() {
     let again = app.agent("ada").ok(&["renew"]);
     assert!(list(&again, "notices").is_empty(), "once: {again}");
 }
+
+/// What is handed on is asked for where it went, and the requester hears of that.
+#[test]
+fn a_request_follows_what_is_handed_to_somebody_else() {
+    let home = home();
+    let app = app(&home);
+    app.grant("eve", &["docs/"]);
+    app.grant("ada", &["src/a.rs"]);
+    let mut three = Client::claude(&home, &app, "three");
+    three.before_edit("src/c.rs").silent();
+    let name = text(&app.clearway().session("three").ok(&["renew"]), "agent").to_owned();
+    asked(&app, "bob", "src/a.rs");
+    app.agent("ada").ok(&["transfer", "--to", &name, "src/a.rs"]);
+    let open = app.clearway().ok(&["negotiations"]);
+    assert_eq!(each(&open, "negotiations", "holder"), [name.as_str()], "{open}");
+    assert!(reads(&mut three).told().starts_with("bob asks for src/a.rs"));
+    let told = app.agent("bob").ok(&["reserve", "docs2/x.md"]);
+    let handed = format!("ada handed it to {name}, who is asked now");
+    assert!(list(&told, "notices")[0]["message"].as_str().unwrap().contains(&handed), "{told}");
+}
+
+/// Whoever answered is not told once more that it is asked, and nobody that it did not answer.
+#[test]
+fn what_was_answered_is_asked_no_more() {
+    let home = crate::home_long_after_boot();
+    let app = app(&home);
+    app.grant("eve", &["docs/"]);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    one.before_edit("src/a.rs").silent();
+    app.write("src/a.rs", "changed\n");
+    one.after_edit("src/a.rs").silent();
+    reads(&mut two).silent();
+    let reply = app.clearway().session("two").ok(&["ask", "src/a.rs", "why"]);
+    let id = text(&reply["negotiations"][0], "id").to_owned();
+    app.clearway().session("one").ok(&["answer", &id, "later", "12"]);
+    reads(&mut one).silent();
+    assert!(reads(&mut two).told().contains("needs it for another 12m"));
+    pass(&home, 13);
+    let told = reads(&mut two).told();
+    assert!(told.contains("said that it takes longer with src/a.rs, and that time is over too"), "{told}");
+}
+
+/// What is let go after all is not said to be kept.
+#[test]
+fn that_it_is_not_let_go_is_not_told_once_it_was() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["src/a.rs"]);
+    let id = asked(&app, "bob", "src/a.rs");
+    app.agent("ada").ok(&["answer", &id, "no", "busy"]);
+    let waiting = app.agent("bob").spawn(&["--json", "ask", "src/a.rs", "why", "--wait", "1m"]);
+    eventually("it is asked", || {
+        let open = app.clearway().ok(&["negotiations"]);
+        (!list(&open, "negotiations").is_empty()).then_some(())
+    });
+    app.agent("ada").ok(&["release", "src/a.rs"]);
+    let told = waiting.wait_with_output().expect("it ends").stdout;
+    let told: serde_json::Value = serde_json::from_slice(&told).expect("JSON");
+    assert_eq!(text(&told, "status"), "released", "{told}");
+    assert!(list(&told, "notices").is_empty(), "{told}");
+}
+
+/// What comes next is what one looks for, so names give way to it.
+#[test]
+fn on_eighty_columns_it_is_told_what_comes_next_whatever_the_names_are() {
+    let home = home();
+    let app = app(&home);
+    app.grant("claude-fair-robin-ndc", &["src/a.rs"]);
+    asked(&app, "claude-term-koala-xyz", "src/a.rs");
+    let shown = home.terminal(app.path(), "clearway negotiations").stdout;
+    let shown = String::from_utf8_lossy(&shown).into_owned();
+    assert!(shown.contains("answer within 10m"), "{shown}");
+}
