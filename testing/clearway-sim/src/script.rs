@@ -187,11 +187,8 @@ impl Script<'_> {
         match self.rng.below(8) {
             0 if !is_holder => Command::Withdraw(asked.id),
             1..=6 if !is_holder => {
-                Command::Force(Force {
-                    negotiation: asked.id,
-                    reason: "the release is due".to_owned(),
-                    without_snapshot: false,
-                })
+                let reason = "the release is due".to_owned();
+                Command::Force(Force { negotiation: asked.id, reason, without_snapshot: false })
             }
             _ => Command::Answer(Answer { negotiation: asked.id, says: self.says(&asked) }),
         }

@@ -125,7 +125,14 @@ fn begins(scene: &Scene<'_>, ledger: &Ledger, asked: &Negotiation) -> Checked {
     let due = scene.now.mono.plus_ms(window_ms(asked.urgency));
     let asks = matches!(scene.request.command, Command::Ask(_)) && scene.me == Some(asked.requester);
     let fresh = asked.deadline == due && !asked.overdue && asked.state == NegotiationState::Requested;
-    asking(asks && fresh && !ledger.is_stopped(asked.requester), asked, "is not what was asked for")
+    // A request follows what was handed on in this very step.
+    let is_handed = |lease: &Lease| lease.handed_by.is_some() && lease.fence == asked.fence;
+    let follows = ledger.lease_asked_for(asked).is_some_and(is_handed);
+    asking(
+        (asks || follows) && fresh && !ledger.is_stopped(asked.requester),
+        asked,
+        "is not what was asked for",
+    )
 }
 
 fn deferred(
