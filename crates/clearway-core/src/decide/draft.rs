@@ -13,7 +13,7 @@ use crate::ids::{AgentId, Entropy, Epoch, Fence, LeaseId, Seq, WaitId};
 use crate::lease::{Lease, Mode};
 use crate::limits::{PRESENCE_MS, PULSES_PER_TTL, REFUSAL_REPEAT_MS};
 use crate::negotiation::Negotiation;
-use crate::slice::{Freeze, Memo, RefusalMemory, Slice, Soft};
+use crate::slice::{Freeze, Memo, Note, RefusalMemory, Slice, Soft};
 use crate::slug::Slug;
 use crate::snapshot::Kept;
 use crate::target::Worktree;
@@ -227,8 +227,14 @@ impl<'a> Draft<'a> {
     }
 
     /// Ends a lease because whoever may give it back does.
+    /// Whose lease an operator gives back is told so: it may be at work on it.
     pub(super) fn give_back(&mut self, actor: Actor, lease: &Lease) -> LeaseId {
         let operator_reason = self.operator_reason_for(actor, lease);
+        if let (Some(reason), Some(by)) = (&operator_reason, actor.agent) {
+            let (target, by) = (lease.target.display(), self.name_of(by));
+            let note = Note::Forced { target, to: by.clone(), by, reason: reason.clone(), kept: None };
+            self.note(lease.holder, note);
+        }
         self.end_lease(lease.id);
         self.push(actor, Body::LeaseReleased { lease: lease.id, holder: lease.holder, operator_reason });
         lease.id

@@ -219,6 +219,10 @@ fn an_operator_at_a_terminal_releases_with_a_reason_that_is_recorded() {
         (&data["operator_reason"], &data["holder_id"]),
         (&"alice went home".into(), &lease["agent_id"])
     );
+    let told = repository.agent("alice").ok(&["reserve", "main.rs"])["notices"].to_string();
+    assert!(told.contains("took src/a.rs from you: alice went home"), "{told}");
+    let told = repository.agent("alice").ok(&["renew"])["notices"].to_string();
+    assert!(!told.contains("took src/a.rs"), "once: {told}");
 }
 
 #[test]

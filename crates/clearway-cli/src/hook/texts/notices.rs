@@ -283,7 +283,7 @@ fn line(notice: &Notice, answer: &ScopeAnswer, is_granted: bool) -> Option<Said>
                 format!(" What you had not committed is kept as s{0}: clearway show s{0}.", number.0)
             });
             format!(
-                "{by} took {} from you{whom} while you were silent (\"{}\").{}",
+                "{by} took {} from you{whom} (\"{}\").{}",
                 path(target),
                 foreign(reason, REASON_COLUMNS),
                 kept.unwrap_or_default()
