@@ -205,7 +205,7 @@ slugs! {
     StoreCorrupt = "store-corrupt", Unavailable;
     /// The store is gone, but not what remembers it.
     StoreLost = "store-lost", Unavailable;
-    /// The disk is full.
+    /// There is no room on the disk.
     StoreFull = "store-full", Unavailable;
     /// The store cannot be written.
     StoreReadOnly = "store-read-only", Unavailable;

@@ -19,7 +19,7 @@ pub use commit::{NewCommit, OthersAreDone};
 pub use diff::{FileChange, LineRun};
 pub use hooked::{Brings, UnderWay, autostash, fetched, hooked_git_dir, under_way};
 pub use radar::{Checkout, MERGES_WITHOUT_CHECKOUT};
-pub use room::NoRoom;
+pub use room::{Lack, NoRoom};
 pub use stash::Stashes;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,7 +75,7 @@ pub enum GitError {
         message: String,
     },
     /// There is no room for what git writes.
-    #[error("there is no room for what git {command} writes: {} bytes are free on {}", missing.free_bytes, missing.disk.display())]
+    #[error("there is no room for what git {command} writes: {missing}")]
     NoRoom {
         /// The git command.
         command: &'static str,

@@ -21,8 +21,8 @@ mod snapshot;
 
 pub use discover::{DiscoverError, Repository, discover, discover_from};
 pub use git::{
-    Brings, Checkout, FileChange, GIT_WAIT_MS, Git, GitError, LineRun, MERGES_WITHOUT_CHECKOUT, NewCommit,
-    NoRoom, OthersAreDone, Stashes, UnderWay, autostash, fetched, hooked_git_dir, under_way,
+    Brings, Checkout, FileChange, GIT_WAIT_MS, Git, GitError, Lack, LineRun, MERGES_WITHOUT_CHECKOUT,
+    NewCommit, NoRoom, OthersAreDone, Stashes, UnderWay, autostash, fetched, hooked_git_dir, under_way,
 };
 pub use head::{Head, HeadMove, head, head_moves, head_name};
 pub use ignored::is_ignored;

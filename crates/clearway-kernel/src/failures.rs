@@ -5,16 +5,16 @@ use clearway_core::failure::{Details, Failure, Field, Retry};
 use clearway_core::hint::STORE_SLIP;
 use clearway_core::shell;
 use clearway_core::slug::Slug;
-use clearway_store::contract::{About, Finding, Holder, Openness, Room, StoreError};
+use clearway_store::contract::{About, Finding, Holder, Lack, Openness, Room, StoreError};
 
 /// What a store's trouble means to a user.
 pub fn store_failure(error: &StoreError) -> Failure {
     let message = error.to_string();
     match error {
         StoreError::Busy { holders, .. } => busy(message, holders),
-        StoreError::Full { disk, free_bytes, needs, .. } => Failure::new(Slug::StoreFull, message)
-            .hint("make room on that disk; nothing was changed")
-            .details(Details::Fields(room(disk, *free_bytes, *needs))),
+        StoreError::Full { disk, free_bytes, lack, .. } => Failure::new(Slug::StoreFull, message)
+            .hint(way_to_room(*lack))
+            .details(Details::Fields(room(disk, *free_bytes, *lack))),
         StoreError::ReadOnly { .. } => Failure::new(Slug::StoreReadOnly, message)
             .hint("reading still works; to write, the directory has to be writable")
             .hint("in a sandbox, ask to run this command outside of it"),
@@ -64,10 +64,24 @@ pub fn store_failure(error: &StoreError) -> Failure {
     }
 }
 
-fn room(disk: &str, free_bytes: u64, needs: Option<Room>) -> Vec<(&'static str, Field)> {
+fn way_to_room(lack: Lack) -> &'static str {
+    match lack {
+        Lack::Bytes(_) => "make room on that disk; nothing was changed",
+        Lack::Files { .. } => "remove files on that disk, however small; nothing was changed",
+        Lack::Quota => "remove files of yours on that disk, or have the quota raised; nothing was changed",
+    }
+}
+
+fn room(disk: &str, free_bytes: u64, lack: Lack) -> Vec<(&'static str, Field)> {
     let mut fields = vec![("disk", disk.to_owned().into()), ("free_bytes", free_bytes.into())];
-    if let Some(Room { bytes, kept_bytes }) = needs {
-        fields.extend([("needed_bytes", bytes.into()), ("kept_bytes", kept_bytes.into())]);
+    match lack {
+        Lack::Bytes(Some(Room { bytes, kept_bytes })) => {
+            fields.extend([("needed_bytes", bytes.into()), ("kept_bytes", kept_bytes.into())]);
+        }
+        Lack::Files { free, needed } => {
+            fields.extend([("free_files", free.into()), ("needed_files", needed.into())]);
+        }
+        Lack::Bytes(None) | Lack::Quota => {}
     }
     fields
 }

@@ -30,7 +30,9 @@ pub use upkeep::{
     Entry, TemporaryDir, allocate, byte_at, copy_private, entry, exists, flush, flush_with_name, length,
     names_in, read_small, read_start, read_text, remove_if_present, rename, temporary_dir, temporary_dir_in,
 };
-pub use volume::{FsKind, can_write, file_system_kind, free_bytes, lacks, mount_point};
+pub use volume::{
+    FsKind, can_write, file_system_kind, free_bytes, free_files, lacks, lacks_files, mount_point,
+};
 
 /// Why a file or directory could not be used.
 #[derive(Debug, thiserror::Error)]

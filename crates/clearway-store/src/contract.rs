@@ -469,13 +469,50 @@ pub struct Room {
     pub kept_bytes: u64,
 }
 
-fn needed(needs: Option<Room>) -> String {
-    match needs {
-        None => String::new(),
-        Some(Room { bytes, kept_bytes: 0 }) => format!(", and at least {bytes} are needed"),
-        Some(Room { bytes, kept_bytes }) => format!(
-            ", and at least {bytes} are needed, {kept_bytes} of them kept aside for giving leases back"
-        ),
+/// What a disk has too little of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// Bytes, and what it takes of them, where the engine can tell.
+    Bytes(Option<Room>),
+    /// Files that can be made, however small.
+    Files {
+        /// So many more.
+        free: u64,
+        /// So many are needed at least.
+        needed: u64,
+    },
+    /// What the user may take up.
+    Quota,
+}
+
+impl Lack {
+    /// What is said of a file for which there is no room.
+    fn said(self, path: &str, disk: &str, free_bytes: u64) -> String {
+        match self {
+            Self::Bytes(needs) => {
+                let needed = needs.map(Room::said).unwrap_or_default();
+                format!("too little space is left for {path}: {free_bytes} bytes are free on {disk}{needed}")
+            }
+            Self::Files { free, needed } => format!(
+                "no more files can be made for {path}: there is room for {free} on {disk}, and at least {needed} \
+                 {} needed, though {free_bytes} bytes are free",
+                if needed == 1 { "is" } else { "are" }
+            ),
+            Self::Quota => {
+                format!("no more can be written for {path}: the quota of its user on {disk} is used up")
+            }
+        }
+    }
+}
+
+impl Room {
+    fn said(self) -> String {
+        match self {
+            Self { bytes, kept_bytes: 0 } => format!(", and at least {bytes} are needed"),
+            Self { bytes, kept_bytes } => format!(
+                ", and at least {bytes} are needed, {kept_bytes} of them kept aside for giving leases back"
+            ),
+        }
     }
 }
 
@@ -491,7 +528,7 @@ pub enum StoreError {
         holders: Vec<Holder>,
     },
     /// No room.
-    #[error("too little space is left for {path}: {free_bytes} bytes are free on {disk}{}", needed(*needs))]
+    #[error("{}", lack.said(path, disk, *free_bytes))]
     Full {
         /// What was to be written.
         path: String,
@@ -499,8 +536,8 @@ pub enum StoreError {
         disk: String,
         /// What is left there.
         free_bytes: u64,
-        /// What it takes, where the engine can tell.
-        needs: Option<Room>,
+        /// What there is too little of.
+        lack: Lack,
     },
     /// May not be written.
     #[error("{path} cannot be written: {reason}")]

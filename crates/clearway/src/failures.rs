@@ -13,15 +13,21 @@ pub(crate) fn no_home(error: &environment::HomeError) -> Failure {
 }
 
 pub(crate) fn file_failure(error: &FileError) -> Failure {
-    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem, StorageFull};
+    use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
     let message = format!("{error}{cause}");
-    let kind = match error {
-        FileError::System { source, .. } => Some(source.kind()),
-        _ => None,
+    let (kind, has_files) = match error {
+        FileError::System { source, path, .. } => (Some(source.kind()), !files::lacks_files(path, 1)),
+        _ => (None, true),
     };
     match kind {
-        Some(StorageFull) => Failure::new(Slug::StoreFull, message).hint("make room on that disk"),
+        Some(StorageFull) if has_files => {
+            Failure::new(Slug::StoreFull, message).hint("make room on that disk")
+        }
+        Some(StorageFull) => Failure::new(Slug::StoreFull, message)
+            .hint("no more files can be made there: remove some on that disk, however small"),
+        Some(QuotaExceeded) => Failure::new(Slug::StoreFull, message)
+            .hint("remove files of yours on that disk, or have the quota raised"),
         Some(ReadOnlyFilesystem | PermissionDenied) => Failure::new(Slug::StoreReadOnly, message)
             .hint("reading still works; to write, make the directory writable"),
         _ => Failure::new(Slug::StoreUnavailable, message).hint(hint::DOCTOR),

@@ -16,8 +16,8 @@ use clearway_core::snapshot::{BUILD_DIRECTORIES, SnapshotCause};
 use clearway_core::text::shown;
 use clearway_core::time::Wall;
 use clearway_git::{
-    self as git, Draft, Git, GitError, KeptFile, Label, Listed, Manner, NoRoom, SNAPSHOTS, SnapshotError,
-    Staged,
+    self as git, Draft, Git, GitError, KeptFile, Label, Lack, Listed, Manner, NoRoom, SNAPSHOTS,
+    SnapshotError, Staged,
 };
 use clearway_kernel::{
     Back, BackOrder, BackPlan, BackState, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen,
@@ -231,9 +231,16 @@ pub(crate) fn unanswered(error: &GitError) -> Failure {
 
 /// What to say where git found its disk full.
 fn no_room(message: String, missing: &NoRoom) -> Failure {
-    let NoRoom { disk, free_bytes, holds_checkout } = missing;
+    let NoRoom { disk, free_bytes, lack, holds_checkout } = missing;
     let disk = disk.display().to_string();
-    let look = format!("make room on that disk; see how much there is: df -h {}", shell::word(&disk));
+    let place = shell::word(&disk);
+    let look = match lack {
+        Lack::Bytes => format!("make room on that disk; see how much there is: df -h {place}"),
+        Lack::Files => format!("remove files on that disk, however small; see how many fit: df -i {place}"),
+        Lack::Quota => {
+            format!("remove files of yours on {place}, or have the quota raised; see it: quota -s")
+        }
+    };
     let fields = vec![("disk", disk.into()), ("free_bytes", (*free_bytes).into())];
     let failure = Failure::new(Slug::StoreFull, message).details(Details::Fields(fields));
     let failure = if *holds_checkout { failure.hint(MADE_ANEW) } else { failure };

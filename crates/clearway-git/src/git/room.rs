@@ -2,10 +2,13 @@
 
 use crate::discover::discover;
 use clearway_platform::files;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// What git and the system say of a disk on which there is no room.
-const FULL: [&str; 3] = ["No space left", "Out of diskspace", "Disk quota exceeded"];
+const FULL: [&str; 2] = ["No space left", "Out of diskspace"];
+/// What they say where it is the user that may not take up more.
+const QUOTA: &str = "Disk quota exceeded";
 /// What git says of the name of a commit that it could not write, and no more.
 const UNWRITTEN: &str = "couldn't write";
 /// Bytes without which that is for want of room: any system writes a small file in less.
@@ -18,27 +21,59 @@ pub struct NoRoom {
     pub disk: PathBuf,
     /// How much is free there.
     pub free_bytes: u64,
+    /// What there is too little of.
+    pub lack: Lack,
     /// Whether the checkout that git was asked in lies there too.
     pub holds_checkout: bool,
+}
+
+/// What a disk has too little of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// Bytes.
+    Bytes,
+    /// Files that can be made, however small.
+    Files,
+    /// What the user may take up.
+    Quota,
+}
+
+impl fmt::Display for NoRoom {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (disk, free_bytes) = (self.disk.display(), self.free_bytes);
+        match self.lack {
+            Lack::Bytes => write!(out, "{free_bytes} bytes are free on {disk}"),
+            Lack::Files => {
+                write!(out, "no more files can be made on {disk}, though {free_bytes} bytes are free")
+            }
+            Lack::Quota => write!(out, "the quota of its user on {disk} is used up"),
+        }
+    }
 }
 
 /// The disk that lacks room for what git wrote in a checkout, if that is why it failed: of those where it keeps something,
 /// the one with the least.
 pub(super) fn missing(checkout: &Path, said: &str) -> Option<NoRoom> {
-    let is_full = FULL.iter().any(|sign| is_said(said, sign));
+    let is_quota = is_said(said, QUOTA);
+    let is_full = is_quota || FULL.iter().any(|sign| is_said(said, sign));
     if !is_full && !is_said(said, UNWRITTEN) {
         return None;
     }
     let repository = discover(checkout).ok()??;
     let places = [repository.common_dir.join("objects/pack"), repository.common_dir, repository.git_dir];
     let asked = places.iter().filter_map(|place| Some((files::free_bytes(place).ok()?, place)));
-    let (free_bytes, place) = asked.min_by_key(|(free_bytes, _)| *free_bytes)?;
-    if !is_full && !files::lacks(place, ROOM_BYTES) {
-        return None;
-    }
-    let disk = files::mount_point(place).ok()?;
+    let tightest = asked.min_by_key(|(free_bytes, _)| *free_bytes)?.1;
+    let fileless = places.iter().find(|place| files::lacks_files(place, 1));
+    let (place, lack) = match fileless {
+        _ if is_quota => (tightest, Lack::Quota),
+        _ if files::lacks(tightest, ROOM_BYTES) => (tightest, Lack::Bytes),
+        Some(place) => (place, Lack::Files),
+        None if is_full => (tightest, Lack::Bytes),
+        None => return None,
+    };
+    let (free_bytes, disk) = (files::free_bytes(place).ok()?, files::mount_point(place).ok()?);
     let holds_checkout = files::mount_point(checkout).is_ok_and(|of_checkout| of_checkout == disk);
-    Some(NoRoom { disk, free_bytes, holds_checkout })
+    Some(NoRoom { disk, free_bytes, lack, holds_checkout })
 }
 
 /// Whether git says so itself: what hooks say beside it may be of any disk.
@@ -61,5 +96,18 @@ mod tests {
         ] {
             assert_eq!(is_said(said, FULL[0]), expect, "{said}");
         }
+    }
+
+    #[test]
+    fn what_there_is_too_little_of_is_said() {
+        for (lack, expect) in [
+            (Lack::Bytes, "7 bytes are free on /d"),
+            (Lack::Files, "no more files can be made on /d, though 7 bytes are free"),
+            (Lack::Quota, "the quota of its user on /d is used up"),
+        ] {
+            let missing = NoRoom { disk: PathBuf::from("/d"), free_bytes: 7, lack, holds_checkout: false };
+            assert_eq!(missing.to_string(), expect);
+        }
+        assert!(is_said("error: unable to write file x: Disk quota exceeded", QUOTA));
     }
 }

@@ -35,6 +35,17 @@ pub fn lacks(path: &Path, bytes: u64) -> bool {
     matches!(room(path), Ok(Some(free)) if free < bytes)
 }
 
+/// Files that this user may still make on the file system of a path; `None` on one that does not count them.
+pub fn free_files(path: &Path) -> Result<Option<u64>, FileError> {
+    let found: StatVfs = on_nearest_existing(path, |part| rustix::fs::statvfs(part))?;
+    Ok((found.f_files > 0).then_some(found.f_favail))
+}
+
+/// Whether a file system that counts files has room for fewer than so many more of this user.
+pub fn lacks_files(path: &Path, files: u64) -> bool {
+    matches!(free_files(path), Ok(Some(free)) if free < files)
+}
+
 /// Bytes that are left for this user; `None` on a file system that does not tell how much it holds.
 fn room(path: &Path) -> Result<Option<u64>, FileError> {
     let found: StatVfs = on_nearest_existing(path, |part| rustix::fs::statvfs(part))?;

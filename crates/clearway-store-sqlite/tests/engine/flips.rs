@@ -11,7 +11,7 @@ use std::sync::Mutex;
 /// Events in a store whose every fact is in the database file.
 const EVENTS_FOLDED: u64 = 250;
 /// A life that sees every kind of event early.
-const SEED_FOLDED: u64 = 3;
+const SEED_FOLDED: u64 = 6;
 /// Events in a store whose facts are mostly in the log beside it.
 const EVENTS_LOGGED: u64 = 60;
 

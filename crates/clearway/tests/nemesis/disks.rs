@@ -2,7 +2,7 @@
 
 use crate::arena::{Arena, Reply, home};
 use clearway_testkit::Files;
-use clearway_testkit::faults::on_network;
+use clearway_testkit::faults::{behind, on_network};
 use clearway_testkit::namespace::Namespace;
 
 /// An arena whose state lies on a file system of its own.
@@ -204,6 +204,108 @@ fn the_first_reservation_on_a_full_disk_leaves_nothing_that_stands_in_the_way() 
         disk.run("ada", &["reserve", "a.rs"]).expect(0);
         disk.is_whole();
     }
+}
+
+/// A file system with room for bytes and for so many files, of which none is left.
+fn without_files<'h>(
+    home: &'h clearway_testkit::Home,
+    name: &str,
+    prepare: impl Fn(&Mounted<'h>),
+) -> Mounted<'h> {
+    let disk = Mounted::new(home, name, "8m,nr_inodes=60");
+    prepare(&disk);
+    disk.script("i=0; while touch filler-$i 2>/dev/null; do i=$((i + 1)); done; test -e filler-9");
+    disk
+}
+
+#[track_caller]
+fn lacks_files(reply: Reply, free: u64, needed: u64) {
+    let reply = reply.refused(69, "store-full");
+    let error = &reply.value["error"];
+    let message = error["message"].as_str().unwrap_or_default();
+    assert!(message.contains("no more files can be made for"), "{message}");
+    assert!(message.contains(&format!("there is room for {free} on ")), "{message}");
+    assert!(error["hints"][0].as_str().is_some_and(|hint| hint.starts_with("remove files on")), "{error}");
+    let details = &error["details"];
+    assert_eq!(
+        (details["free_files"].as_u64(), details["needed_files"].as_u64()),
+        (Some(free), Some(needed))
+    );
+    assert!(details.get("needed_bytes").is_none(), "{details}");
+}
+
+#[test]
+fn where_no_more_files_can_be_made_a_first_reservation_leaves_nothing_and_says_so() {
+    let home = home();
+    let disk = without_files(&home, "fileless", |_| ());
+    // Three directories and six files.
+    for free in 0..9 {
+        lacks_files(disk.run("ada", &["reserve", "a.rs"]), free, 9);
+        assert_eq!(disk.script("ls | grep -v filler | wc -l").trim(), "0", "nothing was made");
+        let doctor = disk.run("ada", &["doctor"]).refused(1, "unhealthy");
+        assert!(doctor.stdout.contains("no more files can be made for"), "{doctor:?}");
+        assert_eq!(disk.run("ada", &["check", "a.rs"]).expect(0).value["clear"], true);
+        disk.script(&format!("rm filler-{free}"));
+    }
+    disk.run("ada", &["reserve", "a.rs"]).expect(0);
+    disk.is_whole();
+}
+
+#[test]
+fn a_store_needs_no_more_files_and_what_is_not_there_any_more_is_told_as_such() {
+    let home = home();
+    let disk = without_files(&home, "used", |disk| {
+        disk.run("ada", &["reserve", "a.rs"]).expect(0);
+    });
+    disk.run("ada", &["reserve", "b.rs"]).expect(0);
+    disk.run("ada", &["release", "b.rs"]).expect(0);
+    disk.is_whole();
+    disk.script("rm clearway/scopes/*/store.db-ballast && touch more-1");
+    lacks_files(disk.run("ada", &["reserve", "b.rs"]), 0, 1);
+    let doctor = disk.run("eve", &["doctor"]).refused(1, "unhealthy");
+    assert!(doctor.stdout.contains("at least 1 is needed"), "{doctor:?}");
+    disk.run("ada", &["renew"]).refused(69, "store-full");
+    disk.run("ada", &["release", "a.rs"]).expect(0);
+    disk.script("rm filler-1");
+    disk.run("ada", &["reserve", "a.rs"]).expect(0);
+    disk.script("sqlite3 clearway/scopes/*/store.db 'PRAGMA wal_checkpoint' && rm -f clearway/scopes/*/*-wal clearway/scopes/*/*-shm");
+    disk.script("touch more-2 more-3");
+    lacks_files(disk.run("ada", &["release", "a.rs"]), 0, 2);
+    assert_eq!(disk.run("eve", &["check", "a.rs"]).expect(1).value["clear"], false);
+    disk.script("rm more-2 more-3");
+    disk.run("ada", &["release", "a.rs"]).expect(0);
+    disk.is_whole();
+}
+
+#[test]
+fn a_quota_that_is_used_up_is_called_that() {
+    let home = home();
+    let arena = Arena::new(&home, "quota");
+    let over_quota = |arguments: &[&str]| {
+        let calls = "pwrite64,fallocate";
+        let (trace, inject) = (format!("trace={calls}"), format!("inject={calls}:error=EDQUOT"));
+        let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject];
+        let reply = Reply::of(behind(arena.command("ada", arguments), &strace)).refused(69, "store-full");
+        let error = &reply.value["error"];
+        assert!(
+            error["message"].as_str().is_some_and(|text| text.contains("the quota of its user on")),
+            "{error}"
+        );
+        assert!(
+            error["hints"][0].as_str().is_some_and(|hint| hint.contains("have the quota raised")),
+            "{error}"
+        );
+    };
+    arena.run("ada", &["reserve", "a.rs"]).expect(0);
+    for arguments in [["reserve", "b.rs"].as_slice(), &["renew"], &["release", "a.rs"]] {
+        over_quota(arguments);
+    }
+    assert_eq!(
+        Files::below(arena.state()).paths().filter(|path| path.ends_with("store.db-probe")).count(),
+        0
+    );
+    arena.run("ada", &["release", "a.rs"]).expect(0);
+    over_quota(&["reserve", "b.rs"]);
 }
 
 #[test]

@@ -63,6 +63,27 @@ fn a_repository_without_room_for_a_name_says_how_much_there_is() {
 }
 
 #[test]
+fn a_repository_in_which_no_more_files_can_be_made_says_that_and_not_how_many_bytes_it_lacks() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    app.write("src/a.rs", "mine\n");
+    let disk = Namespace::of_mounts();
+    let git = app.path().join(".git").display().to_string();
+    let small = home.directory("small").display().to_string();
+    disk.script(&format!(
+        "mount -t tmpfs -o size=16m,nr_inodes=500,mode=700 tmpfs '{small}' && cp -a '{git}/.' '{small}/' && \
+         {{ i=0; while touch '{small}/filler-'$i 2>/dev/null; do i=$((i + 1)); done; }} && test -e '{small}/filler-9' && \
+         mount --bind '{small}' '{git}'"
+    ));
+    let error = fails(&disk, app.agent("bob").args(&["--json", "snapshot"]).into_command());
+    assert_eq!((text(&error, "slug"), &error["details"]["disk"]), ("store-full", &Value::from(git.as_str())));
+    let message = text(&error, "message");
+    assert!(message.contains(&format!("no more files can be made on {git}, though ")), "{message}");
+    assert!(error["hints"][0].as_str().is_some_and(|hint| hint.contains("df -i")), "{error}");
+}
+
+#[test]
 fn a_commit_without_room_names_the_disk() {
     let home = home();
     let app = app(&home);
