@@ -152,6 +152,20 @@ fn unset(outside: &dyn Outside) -> Result<Config, Failure> {
     Config::resolve(&inputs).map_err(|errors| config_failure(&errors))
 }
 
+/// What the user's file says by itself: a variable that cannot be read is no way out of it.
+fn of_file(files: &Files) -> Result<Config, Failure> {
+    let inputs = Inputs {
+        user_path: &files.user_path,
+        user: files.user.as_deref().map(|text| ConfigText { path: &files.user_path, text }),
+        repository: None,
+        variables: &BTreeMap::new(),
+        cwd: None,
+        flags: &[],
+        inside_agent_session: true,
+    };
+    Config::resolve(&inputs).map_err(|errors| config_failure(&errors))
+}
+
 /// The settings and the scope of a directory, as far as they can be told without a store: without the repository's file
 /// if that is what cannot be read, and as if nothing were set if it is the user's.
 pub(crate) fn without_store(
@@ -167,7 +181,7 @@ pub(crate) fn without_store(
     let Ok(mut files) = Files::of_user(outside) else { return Ok((unset(outside)?, site)) };
     let of_user = resolve(outside, &files, globals);
     let whole = files.add_repository(outside, &site).and_then(|()| resolve(outside, &files, globals));
-    let config = whole.or(of_user).or_else(|_| unset(outside))?;
+    let config = whole.or(of_user).or_else(|_| of_file(&files)).or_else(|_| unset(outside))?;
     Ok((config, site))
 }
 
@@ -317,9 +331,7 @@ struct Found {
 fn find_site(outside: &mut dyn Outside, mut store: Asked<'_>, globals: &Globals) -> Result<Found, Failure> {
     let start = store.start;
     let found = match globals.scope.as_deref() {
-        None => {
-            here(outside, &mut store, start, globals.directory.is_some()).map_err(|error| error.failure)
-        }
+        None => here(outside, &mut store, start, globals.directory.is_some()).map_err(|error| error.failure),
         Some("machine") => {
             Ok(Found { own_key: ScopeKey::machine(), site: Site::machine(start.to_owned()), record: None })
         }

@@ -44,7 +44,7 @@ pub struct Machine {
     /// Snapshots that have no number yet.
     drafts: Vec<Draft>,
     /// When what is asked of git for snapshots and predictions has to be over, if somebody waits for it.
-    deadline: Option<Instant>,
+    pub(crate) deadline: Option<Instant>,
 }
 
 impl Machine {

@@ -4,7 +4,7 @@ use crate::facts;
 use crate::machine::Machine;
 use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::grasp::Grasp;
-use clearway_core::limits::SNAPSHOT_HOOK_MS_MAX;
+use clearway_core::limits::{SNAPSHOT_HOOK_MS_MAX, SNAPSHOT_MS_MAX};
 use clearway_core::snapshot::SnapshotCause;
 use clearway_core::target::Worktree;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
@@ -51,6 +51,8 @@ impl Machine {
                 wanted.entry((worktree, *cause)).or_default().push(path);
             }
         }
+        // A client waits for its hook; whoever typed a command can wait longer than be told that nothing was kept.
+        let within_ms = if self.deadline.is_some() { SNAPSHOT_HOOK_MS_MAX } else { SNAPSHOT_MS_MAX };
         for ((worktree, cause), paths) in wanted {
             let order = DraftOrder {
                 paths: paths.iter().map(|path| (*path).to_owned()).collect(),
@@ -59,7 +61,7 @@ impl Machine {
                 cause,
                 reason: None,
                 at: now.wall,
-                within_ms: SNAPSHOT_HOOK_MS_MAX,
+                within_ms,
                 ignored_beside: None,
             };
             let drafted = self.shelf(Path::new(&worktree.0)).and_then(|mut shelf| shelf.draft(&order));
