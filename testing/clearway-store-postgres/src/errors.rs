@@ -1,6 +1,6 @@
 //! What the server's errors mean to the contract.
 
-use clearway_store::contract::{Holder, StoreError};
+use clearway_store::contract::{Holder, Lack, StoreError};
 use tokio_postgres::error::SqlState;
 
 /// Why a batch failed, reduced to what is looked at: its first failure.
@@ -50,9 +50,12 @@ impl Trouble {
             SqlState::UNIQUE_VIOLATION if self.table.as_deref() == Some("events") => self.busy(),
             SqlState::UNIQUE_VIOLATION => StoreError::IdTaken,
             // How much is left on a server's disk is not ours to see.
-            SqlState::DISK_FULL => {
-                StoreError::Full { path, disk: "the server's disk".to_owned(), free_bytes: 0, needs: None }
-            }
+            SqlState::DISK_FULL => StoreError::Full {
+                path,
+                disk: "the server's disk".to_owned(),
+                free_bytes: 0,
+                lack: Lack::Bytes(None),
+            },
             SqlState::READ_ONLY_SQL_TRANSACTION => StoreError::ReadOnly { path, reason: self.text },
             _ => StoreError::Unavailable { path, reason: format!("{} ({})", self.text, code.code()) },
         }
